@@ -14,6 +14,13 @@ export const limits = {
   /** Rows of one step; ggml's own ceiling is far above what helps. */
   microBatchRows: 65_536,
 
+  /** CPU threads that one stage may ask for. */
+  threadsPerStage: 1024,
+  /** Conversations that one stage may hold at once. */
+  sessionsPerStage: 4096,
+  /** Models whose header the orchestrator keeps read. */
+  cachedModels: 64,
+
   // --- messages
   /** Bytes of one message that the orchestrator accepts. */
   serverReceiveBytes: 1024 * 1024,
@@ -25,6 +32,32 @@ export const limits = {
   streamsPerConnection: 128,
   /** Bytes of sessions that one HTTP/2 connection may hold, in MiB. */
   connectionMemoryMiB: 32,
+  /** Milliseconds without a frame after which either side asks whether the other is alive. */
+  keepaliveMillis: 20_000,
+  /** Milliseconds that the answer may take; a frozen peer is noticed after both, within a node's grace of 30 s. */
+  keepaliveAnswerMillis: 10_000,
+  /** Milliseconds that a connection without a call stays open. */
+  idleConnectionMillis: 10 * 60_000,
+  /** Milliseconds between two attempts of an agent to connect; grpc-js would wait up to 120 s, longer than the grace. */
+  reconnectMillis: 5000,
+  /** Milliseconds of a call whose caller gives no deadline. */
+  defaultDeadlineMillis: 30_000,
+  /** Milliseconds of the longest deadline; above 24.8 days grpc-js overflows to "expired now". */
+  deadlineMillis: 24 * 60 * 60_000,
+  /** Milliseconds that open calls get to end when a server stops. */
+  stopServerMillis: 5000,
+  /** Milliseconds that the CLI goes on trying to resume a watch; an orchestrator restarts in seconds, a machine in two minutes. */
+  watchRetryMillis: 2 * 60_000,
+  /** Bytes of the sentence of an error; percent-encoded in a header it may triple. */
+  statusMessageBytes: 1024,
+  /** Bytes of one field path or description in the details of an error. */
+  violationBytes: 512,
+  /** Bytes of a string that has no bound of its own. */
+  stringBytes: 4096,
+  /** Entries of a list or map that has no bound of its own. */
+  listEntries: 10_000,
+  /** Bytes of a Unix socket's path; the kernel's own bound is 104 on macOS and 108 on Linux. */
+  socketPathBytes: 99,
   /** Messages queued for one slow stream before it is dropped. */
   queuedPerStream: 4096,
   /** Entries of one page. */
@@ -58,6 +91,20 @@ export const limits = {
   /** Events that wait for the loop; further requests are refused with RESOURCE_EXHAUSTED. */
   queuedEvents: 65_536,
 
+  // --- the store
+  /** Request records kept; twice the runs, so that a repeated request is known long after its run was deleted. */
+  requestRecords: 20_000,
+  /** Ids, epochs and revisions in a column: integers of SQLite and PostgreSQL are signed and have 64 bits. */
+  storedInteger: 2n ** 63n - 1n,
+  /** Milliseconds that an open or a commit waits for a program that looks into the database. */
+  databaseBusyMillis: 1000,
+  /** Bytes of a database that is checked page by page when it is opened; takes about a second. */
+  quickCheckBytes: 256 * 1024 * 1024,
+  /** Pages of 4 KiB in the log after which a commit does the checkpoint itself, since nobody was idle for so long. */
+  databaseLogPages: 16_384,
+  /** Milliseconds that a start waits for the lock of a data folder: a process that is just ending may have it still. */
+  lockWaitMillis: 100,
+
   // --- faults
   /** Bytes of a fault's sentence. */
   faultMessageBytes: 1024,
@@ -72,6 +119,45 @@ export const limits = {
   /** Bytes of one line of a worker's stdout. */
   workerLineBytes: 64 * 1024,
 
+  // --- the stage worker
+  /** Bytes that the fixture engine reads at once: it holds this much of a model, whatever the model's size. */
+  loadChunkBytes: 1024 * 1024,
+  /** Bytes between two progress reports at least: a small model reports only its beginning and its end. */
+  progressStepMinBytes: 8 * 1024 * 1024,
+  /** Bytes between two progress reports at most: a disk of 2 MB/s still reports twice in a load deadline of 60 s. */
+  progressStepMaxBytes: 64 * 1024 * 1024,
+  /** Steps of one engine that wait for their turn; further ones are refused with RESOURCE_EXHAUSTED. */
+  queuedSteps: 1024,
+  /** Finished steps of one session whose results are kept for a repetition; a prefill's can be 16 MiB. */
+  stepsRemembered: 4,
+  /** Milliseconds that a worker gives its engine to let go before it kills itself; an orphan is worse (I18). */
+  workerEndMillis: 5000,
+
+  // --- the node agent
+  /** Heartbeats without an answer after which an agent opens a new session: 30 s at 5 s each, like keepalive. */
+  heartbeatsUnanswered: 6,
+  /** Answers about stages that an agent does not hold and that wait for ReportAck; further ones are sent and forgotten. */
+  strayReports: 512,
+  /** Faults of an inventory that bring their log lines: a Hello must fit in one message, and reports bring the rest. */
+  inventoryLogTails: 32,
+  /** Milliseconds that an agent waits for Welcome; a connection to a silent address would take minutes to fail. */
+  welcomeMillis: 10_000,
+  /** Milliseconds of the shortest and the longest wait before a new session, as the ceiling of a random draw. */
+  sessionBackoffMinMillis: 250,
+  sessionBackoffMaxMillis: 10_000,
+  /** Milliseconds that a GoAway may keep an agent away at most. */
+  goAwayMillis: 10 * 60_000,
+  /** Milliseconds that an ending session gets to hand over its last messages. */
+  lastWordsMillis: 2000,
+  /** Milliseconds that looking for a model may take, within the deadline to acknowledge; a dead mount answers never. */
+  findModelMillis: 5000,
+  /** Milliseconds of one question to a GPU's driver; a broken one answers never. */
+  gpuQueryMillis: 3000,
+  /** Milliseconds that the pipes of a worker that has exited may stay open; a grandchild may hold them for ever. */
+  workerPipesMillis: 1000,
+  /** Log files of stages that an agent keeps, the oldest go first; each has at most two times `workerLogBytes`. */
+  stageLogs: 256,
+
   // --- GGUF files
   /** Bytes of a header, vocabulary included; the largest known are about 30 MB. */
   ggufHeaderBytes: 256 * 1024 * 1024,
@@ -79,6 +165,14 @@ export const limits = {
   ggufMetadataKeys: 65_536,
   /** Elements of one metadata array. */
   ggufArrayElements: 16 * 1024 * 1024,
+  /** Bytes of a metadata key; the format's own bound. */
+  ggufKeyBytes: 65_535,
+  /** Bytes of a metadata string that is kept; chat templates have some 20 KB, whole tokenizers in JSON many MB. */
+  ggufKeptStringBytes: 1024 * 1024,
+  /** Strings of a metadata array that is kept unasked: tags and languages, not vocabularies. */
+  ggufKeptStrings: 1024,
+  /** Bytes of a model's name, which is made for people. */
+  modelIdBytes: 256,
   /** Tensors of one model; DeepSeek-R1 has 1025. */
   ggufTensors: 1_000_000,
   /** Layers of one model. */

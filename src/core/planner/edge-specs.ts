@@ -1,0 +1,69 @@
+import type { DtypeFamily } from '../../../gen/stageplane/v1/model.js';
+import { LayoutRule, ObjectKind, SequencePolicy } from '../../../gen/stageplane/v1/plan.js';
+import type { WholeObjectSpec } from './planner-shapes.js';
+
+/** Bytes of the header `MO01` before every object on an edge. */
+export const OBJECT_HEADER_BYTES = 40n;
+
+/** Bytes of one token id, u32 little endian; also what token payloads are aligned to. */
+export const TOKEN_ID_BYTES = 4;
+
+/** The numbers that decide what crosses an edge, each proven to fit in 32 bits. */
+export interface ObjectDimensions {
+  dtypeFamily: DtypeFamily;
+  dtypeWidthBytes: number;
+  maxSeqLen: number;
+  hiddenDim: number;
+}
+
+/** Payload bytes of the largest token object: `max_seq_len * 4`. */
+export function tokenExtent(maxSeqLen: number | bigint): bigint {
+  return BigInt(maxSeqLen) * BigInt(TOKEN_ID_BYTES);
+}
+
+/** Payload bytes of the largest activation object: `max_seq_len * hidden_dim * dtype_width_bytes`. May pass 2^64. */
+export function activationExtent(sizes: {
+  maxSeqLen: number | bigint;
+  hiddenDim: number | bigint;
+  dtypeWidthBytes: number | bigint;
+}): bigint {
+  return BigInt(sizes.maxSeqLen) * BigInt(sizes.hiddenDim) * BigInt(sizes.dtypeWidthBytes);
+}
+
+/** Least bytes of a token ring: the longest prompt and its header, so that a whole prompt can wait in it. */
+export function tokenRingFloor(maxSeqLen: number | bigint): bigint {
+  return OBJECT_HEADER_BYTES + tokenExtent(maxSeqLen);
+}
+
+/** What one object of a token edge may be. The family is the model's, though token ids are integers: the ABI says so. */
+export function tokenObjectSpec(model: ObjectDimensions): WholeObjectSpec {
+  return {
+    kind: ObjectKind.OBJECT_KIND_TOKEN,
+    maxExtent: tokenExtent(model.maxSeqLen),
+    dtypeFamily: model.dtypeFamily,
+    dtypeWidthBytes: TOKEN_ID_BYTES,
+    shape: { rule: { $case: 'tokenIds', value: {} } },
+    layout: LayoutRule.LAYOUT_RULE_CONTIGUOUS,
+    alignment: TOKEN_ID_BYTES,
+    sequencePolicy: SequencePolicy.SEQUENCE_POLICY_ORDERED,
+  };
+}
+
+/** What one object of an activation edge may be. */
+export function activationObjectSpec(model: ObjectDimensions): WholeObjectSpec {
+  return {
+    kind: ObjectKind.OBJECT_KIND_ACTIVATION,
+    maxExtent: activationExtent(model),
+    dtypeFamily: model.dtypeFamily,
+    dtypeWidthBytes: model.dtypeWidthBytes,
+    shape: {
+      rule: {
+        $case: 'activationRows',
+        value: { maxSeqLen: model.maxSeqLen, hiddenDim: model.hiddenDim },
+      },
+    },
+    layout: LayoutRule.LAYOUT_RULE_CONTIGUOUS,
+    alignment: model.dtypeWidthBytes,
+    sequencePolicy: SequencePolicy.SEQUENCE_POLICY_ORDERED,
+  };
+}

@@ -1,0 +1,23 @@
+/** Layers `[start, endExclusive)`. */
+export interface LayerRange {
+  start: number;
+  endExclusive: number;
+}
+
+/**
+ * The layers of stage `stageIndex` when `numLayers` are spread evenly over `stageCount` stages:
+ * `[floor(L*i/n), floor(L*(i+1)/n))`. Every stage gets at least one when `numLayers >= stageCount`.
+ *
+ * All three are 32-bit unsigned, `stageIndex < stageCount`.
+ */
+export function layersOfStage(numLayers: number, stageCount: number, stageIndex: number): LayerRange {
+  return {
+    start: boundary(numLayers, stageCount, stageIndex),
+    endExclusive: boundary(numLayers, stageCount, stageIndex + 1),
+  };
+}
+
+/** The product reaches 2^64, where a double has long lost the last digit, so it is taken in bigint. */
+function boundary(numLayers: number, stageCount: number, stageIndex: number): number {
+  return Number((BigInt(numLayers) * BigInt(stageIndex)) / BigInt(stageCount));
+}

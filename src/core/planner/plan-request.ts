@@ -1,0 +1,217 @@
+import type { ModelFacts, ModelInspection } from '../../../gen/stageplane/v1/model.js';
+import { type RunPlan, type RuntimeConfig, TokenOutputPolicy } from '../../../gen/stageplane/v1/plan.js';
+import {
+  type NodeExclusion,
+  type PlannerInput,
+  type PlanReport,
+  type PlanRequest,
+  RunMode,
+} from '../../../gen/stageplane/v1/planner.js';
+import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
+import { ORCHESTRATOR_NODE_ID, type RunId } from '../ids.js';
+import { completeRing, defaultActivationRing, defaultTokenRing } from './default-rings.js';
+import { fidelityOf } from './plan-fidelity.js';
+import { canonicalPlanKey, givenPlacementReport, PLANNER_VERSION } from './plan-report.js';
+import { planRun } from './plan-run.js';
+import type { PoolNode } from './pool-node.js';
+import { rejectForModel, rejectForNodes, rejectForPool, rejectWithoutFacts } from './request-rejections.js';
+import { resolveSettings, settingsOfStages } from './stage-settings.js';
+
+/** A launcher's request and all that planning it may look at. */
+export interface PlanningRequest {
+  readonly request: PlanRequest;
+  /** What the orchestrator's own file says. */
+  readonly inspection: ModelInspection | undefined;
+  /** Why that file cannot be planned, although it could be read; one sentence. */
+  readonly modelObstacle: string | undefined;
+  /** Every known node, by ascending id. */
+  readonly pool: readonly PoolNode[];
+  readonly runId: RunId;
+  /** SHA-256 of a text, as 64 hexadecimal digits. */
+  readonly sha256: (text: string) => string;
+}
+
+export type PlanningOutcome =
+  | {
+      readonly kind: 'planned';
+      readonly plan: RunPlan;
+      readonly settings: readonly StageSettings[];
+      readonly mode: RunMode;
+      readonly planId: string;
+      readonly report: PlanReport;
+    }
+  | {
+      readonly kind: 'rejected';
+      readonly rejection: PlanRejection;
+      readonly report: PlanReport;
+    };
+
+/** Fills a request's gaps and plans it. Pure: the same request and pool give the same plan and report. */
+export function planRequest(planning: PlanningRequest): PlanningOutcome {
+  const pool = selectPool(planning);
+  const facts = factsOf(planning);
+  if (!facts) return refuse(planning, pool, rejectWithoutFacts());
+  if (planning.modelObstacle !== undefined) return refuse(planning, pool, rejectForModel(planning.modelObstacle));
+
+  const settings = resolveSettings(planning.request.settings, facts, planning.inspection);
+  const placed = placementOf(planning.request, facts, pool.filter(canTake(settings)));
+  if (placed.kind === 'rejected') return refuse(planning, pool, placed.rejection);
+
+  const input = plannerInput(planning, pool, { ...facts, maxSeqLen: BigInt(settings.contextLength) }, settings, placed);
+  const outcome = planRun(input);
+  if (outcome.kind === 'rejected') return refuse(planning, pool, outcome.rejection, input);
+  const unfit = rejectForNodes(outcome.plan, pool, settings);
+  if (unfit) return refuse(planning, pool, unfit, input);
+
+  const stages = settingsOfStages(outcome.plan, settings, planning.inspection?.layers);
+  const digest = requestDigest(planning);
+  const planId = planning.sha256(canonicalPlanKey(digest, outcome.plan, stages));
+  return {
+    kind: 'planned',
+    plan: outcome.plan,
+    settings: stages,
+    mode: planning.request.mode || RunMode.RUN_MODE_ONE_SHOT,
+    planId,
+    report: givenPlacementReport({
+      requestDigest: digest,
+      input,
+      outcome: {
+        kind: 'planned',
+        plan: outcome.plan,
+        planId,
+        settings: stages,
+      },
+      exclusions: exclusionsOf(pool, new Set(outcome.plan.stages.map((stage) => stage.nodeId))),
+      nodesConsidered: pool.length,
+      strategy: strategyOf(planning.request),
+      fidelity: fidelityOf(outcome.plan, pool, settings),
+    }),
+  };
+}
+
+function refuse(
+  planning: PlanningRequest,
+  pool: readonly PoolNode[],
+  rejection: PlanRejection,
+  input?: PlannerInput,
+): PlanningOutcome {
+  const report = givenPlacementReport({
+    requestDigest: requestDigest(planning),
+    input,
+    outcome: { kind: 'rejected', rejection },
+    exclusions: exclusionsOf(pool, new Set()),
+    nodesConsidered: pool.length,
+    strategy: strategyOf(planning.request),
+    fidelity: '',
+  });
+  return { kind: 'rejected', rejection, report };
+}
+
+function selectPool({ request, pool }: PlanningRequest): readonly PoolNode[] {
+  if (request.pool?.$case !== 'nodes') return pool;
+  const chosen = new Set(request.pool.value.nodeIds);
+  return pool.filter((node) => chosen.has(node.nodeId));
+}
+
+function factsOf({ request, inspection }: PlanningRequest): ModelFacts | undefined {
+  const facts = request.facts ?? inspection?.facts;
+  return facts && { ...facts, ggufSource: facts.ggufSource ?? request.model };
+}
+
+function canTake(settings: StageSettings): (node: PoolNode) => boolean {
+  return (node) =>
+    node.obstacle === undefined &&
+    node.engines.some((offer) => offer.name === settings.engine && offer.deviceIds.includes(settings.device));
+}
+
+type Placed =
+  | {
+      kind: 'placed';
+      placement: NonNullable<PlannerInput['placement']>;
+      stageCount: number;
+    }
+  | { kind: 'rejected'; rejection: PlanRejection };
+
+/** The placement as given, or the usable nodes by ascending id with one stage each. */
+function placementOf(request: PlanRequest, facts: ModelFacts, usable: readonly PoolNode[]): Placed {
+  const given = request.placement;
+  if (given?.$case === 'fixedLinear' || given?.$case === 'layerRanges') {
+    const stageCount = request.stageCount || given.value.stages.length;
+    return { kind: 'placed', placement: { placement: given }, stageCount };
+  }
+  const stageCount = request.stageCount || Math.min(usable.length, facts.numLayers);
+  if (usable.length === 0 || stageCount > usable.length) {
+    return {
+      kind: 'rejected',
+      rejection: rejectForPool(usable.length, stageCount),
+    };
+  }
+  const stages = usable.slice(0, stageCount).map(({ nodeId }, stageIndex) => ({ stageIndex, nodeId }));
+  const placement: Placed & { kind: 'placed' } = {
+    kind: 'placed',
+    placement: {
+      placement: {
+        $case: 'fixedLinear',
+        value: { stages, activationEdges: [] },
+      },
+    },
+    stageCount,
+  };
+  return placement;
+}
+
+function strategyOf({ placement }: PlanRequest): 'given' | 'even-split' {
+  return placement === undefined ? 'even-split' : 'given';
+}
+
+function plannerInput(
+  planning: PlanningRequest,
+  pool: readonly PoolNode[],
+  facts: ModelFacts,
+  settings: StageSettings,
+  placed: Placed & { kind: 'placed' },
+): PlannerInput {
+  const { request } = planning;
+  return {
+    runId: planning.runId,
+    orchestratorNodeId: ORCHESTRATOR_NODE_ID,
+    model: facts,
+    runtime: runtimeOf(request.runtime),
+    // A node that takes no stage now is known all the same: it is refused with its own reason afterwards.
+    candidatePool: pool.map((node) => node.nodeId),
+    stageCount: placed.stageCount,
+    placement: placed.placement,
+    activationRing: completeRing(request.rings?.activation, defaultActivationRing(facts, settings.microBatch)),
+    tokenRing: completeRing(request.rings?.token, defaultTokenRing()),
+  };
+}
+
+function runtimeOf(asked: RuntimeConfig | undefined): RuntimeConfig {
+  return {
+    maxTokens: asked?.maxTokens ?? 0,
+    prompt: asked?.prompt ?? { source: { $case: 'inline', value: '' } },
+    sampling: asked?.sampling ?? { temperatureMillis: 0, topK: 0 },
+    tokenOutputPolicy: asked?.tokenOutputPolicy || TokenOutputPolicy.TOKEN_OUTPUT_POLICY_EMIT_ALL,
+  };
+}
+
+function exclusionsOf(pool: readonly PoolNode[], used: ReadonlySet<bigint>): NodeExclusion[] {
+  return pool
+    .filter((node) => !used.has(node.nodeId))
+    .map((node) => ({
+      nodeId: node.nodeId,
+      nodeName: node.name,
+      reason: node.obstacle?.reason ?? 'not-chosen',
+      message: node.obstacle?.message ?? `node "${node.name}" is free; the placement does not name it`,
+    }));
+}
+
+function requestDigest({ request, sha256 }: PlanningRequest): string {
+  return sha256(`${PLANNER_VERSION}\n${stableText(request)}`);
+}
+
+/** The same value gives the same text: objects in the order that the codec makes them, 64-bit integers in digits. */
+function stableText(value: unknown): string {
+  return JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? `${inner}n` : inner));
+}

@@ -1,0 +1,56 @@
+import { DtypeFamily } from '../../../gen/stageplane/v1/model.js';
+import { EdgeKind } from '../../../gen/stageplane/v1/plan.js';
+import { enumValue, message, text, u32, u64, type Whole } from './message-shape.js';
+import { edgeEndpoint, ggufSource, objectSpec, ringSpec, sampling, tokenizerSource } from './planner-shapes.js';
+
+/**
+ * The fields of a plan that a provision is made of, and no others: what a projection does not use cannot spoil it. That the
+ * whole plan is sound is validateRunPlan's question.
+ */
+
+export const planPart = message({
+  runId: u64,
+  model: message({
+    modelId: text,
+    hiddenDim: u32,
+    dtypeFamily: enumValue(DtypeFamily),
+    dtypeWidthBytes: u32,
+    maxSeqLen: u32,
+    tokenizer: tokenizerSource,
+  }),
+  runtime: message({ sampling }),
+});
+
+export const stagePart = message({
+  stageIndex: u32,
+  stageCount: u32,
+  nodeId: u64,
+  ggufSource,
+  layerStart: u32,
+  layerEndExclusive: u32,
+  inboundEdge: u64,
+  outboundEdge: u64,
+});
+
+export const inboundPart = message({
+  edgeId: u64,
+  kind: enumValue(EdgeKind),
+  objectSpec,
+  ringSpec,
+});
+
+export const outboundPart = message({
+  edgeId: u64,
+  kind: enumValue(EdgeKind),
+  consumer: edgeEndpoint,
+  objectSpec,
+  ringSpec,
+});
+
+/** Everything that one provision is made of. */
+export interface ProvisionParts {
+  plan: Whole<typeof planPart>;
+  stage: Whole<typeof stagePart>;
+  inbound: Whole<typeof inboundPart>;
+  outbound: Whole<typeof outboundPart>;
+}

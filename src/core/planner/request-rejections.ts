@@ -1,0 +1,93 @@
+import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
+import { Fidelity, type StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import { type PlanRejection, PlanRejectionKind, type PlanViolation } from '../../../gen/stageplane/v1/rejection.js';
+import { limits } from '../limits.js';
+import { buildsOf } from './plan-fidelity.js';
+import type { PoolNode } from './pool-node.js';
+
+/** Neither the request nor the orchestrator's disk says what the model is. */
+export function rejectWithoutFacts(): PlanRejection {
+  const message = 'the request has no model facts and the orchestrator read none: name a GGUF file it can read';
+  return {
+    kind: PlanRejectionKind.PLAN_REJECTION_KIND_MALFORMED_INPUT,
+    message,
+    violations: [{ field: 'facts', message }],
+  };
+}
+
+/** The file could be read, but nothing can be planned from it. */
+export function rejectForModel(message: string): PlanRejection {
+  return {
+    kind: PlanRejectionKind.PLAN_REJECTION_KIND_UNSUPPORTED_MODEL,
+    message,
+    violations: [{ field: 'model', message }],
+  };
+}
+
+/** No placement was given, and there are too few nodes to make one. */
+export function rejectForPool(usable: number, stageCount: number): PlanRejection {
+  const message =
+    usable === 0
+      ? 'no node can take a stage: start an agent with `stageplane agent`, or look at `stageplane nodes list`'
+      : `${stageCount} stages need ${stageCount} nodes, ${usable} can take one: start more agents, ask for fewer stages, or place several stages on one node`;
+  const violations = [{ field: 'stage_count', message }];
+  return {
+    kind: PlanRejectionKind.PLAN_REJECTION_KIND_INFEASIBLE_CONSTRAINTS,
+    message,
+    violations,
+  };
+}
+
+/** The plan is whole, but nodes that it names take no stage now or lack the engine. */
+export function rejectForNodes(
+  plan: RunPlan,
+  pool: readonly PoolNode[],
+  settings: StageSettings,
+): PlanRejection | undefined {
+  const nodes = new Map<bigint, PoolNode>(pool.map((node) => [node.nodeId, node]));
+  const violations: PlanViolation[] = [];
+  const exact = settings.fidelity === Fidelity.FIDELITY_EXACT;
+  const [reference] = exact ? buildsOf(plan, pool, settings.engine) : [];
+  for (const stage of plan.stages) {
+    const node = nodes.get(stage.nodeId);
+    const message = node && (obstacleOf(node, settings) ?? exactnessObstacle(node, settings, reference));
+    if (message)
+      violations.push({
+        field: `stages[${stage.stageIndex}].node_id`,
+        message,
+      });
+    if (violations.length === limits.violationsPerRejection) break;
+  }
+  const [first] = violations;
+  if (!first) return undefined;
+  return {
+    kind: PlanRejectionKind.PLAN_REJECTION_KIND_NODE_NOT_SCHEDULABLE,
+    message: first.message,
+    violations,
+  };
+}
+
+/** An EXACT run has one engine build; the node that has another one is named. */
+function exactnessObstacle(
+  node: PoolNode,
+  settings: StageSettings,
+  reference: readonly [build: string, node: PoolNode] | undefined,
+): string | undefined {
+  const build = node.engines.find(({ name }) => name === settings.engine)?.build;
+  if (!reference || build === reference[0]) return undefined;
+  return `node "${node.name}" runs build ${build} of engine "${settings.engine}", node "${reference[1].name}" build ${reference[0]}: an exact run needs one build, so leave one of them out or ask for fast`;
+}
+
+function obstacleOf(node: PoolNode, settings: StageSettings): string | undefined {
+  if (node.obstacle) return node.obstacle.message;
+  const offer = node.engines.find((engine) => engine.name === settings.engine);
+  if (!offer) {
+    const offered = node.engines.map((engine) => engine.name).join(', ') || 'none';
+    return `node "${node.name}" has no engine "${settings.engine}", only ${offered}: choose one of those, or another node`;
+  }
+  if (!offer.deviceIds.includes(settings.device)) {
+    const devices = offer.deviceIds.join(', ') || 'none';
+    return `engine "${settings.engine}" of node "${node.name}" cannot use device "${settings.device}", only ${devices}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { LayerTable, ModelInspection } from '../../../gen/stageplane/v1/model.js';
+import { PlanRequest } from '../../../gen/stageplane/v1/planner.js';
+import { Fidelity, StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import { PlanRejectionKind as Kind } from '../../../gen/stageplane/v1/rejection.js';
+import { nodeId, runId } from '../../../src/core/ids.js';
+import { type PlanningRequest, planRequest } from '../../../src/core/planner/plan-request.js';
+import type { PoolNode } from '../../../src/core/planner/pool-node.js';
+import { sampleFacts } from '../machine/samples.js';
+
+const layers: LayerTable = {
+  layers: Array.from({ length: 8 }, (_, index) => ({
+    index,
+    sizeBytes: BigInt(100 + index),
+    tensorCount: 1,
+    tensorTypes: ['F32'],
+  })),
+  embeddingBytes: 50n,
+  headBytes: 7n,
+  globalBytes: 3n,
+  nextTokenPredictionBytes: 0n,
+  tied: true,
+  totalBytes: 888n,
+};
+const inspection = { facts: sampleFacts, layers, digest: 'd'.repeat(64) } as ModelInspection;
+
+const node = (id: bigint, change: Partial<PoolNode> = {}): PoolNode => ({
+  nodeId: nodeId(id),
+  name: `node-${id}`,
+  engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'] }],
+  ...change,
+});
+
+const planning = (request: Partial<PlanRequest>, change: Partial<PlanningRequest> = {}): PlanningRequest => ({
+  request: { ...PlanRequest.fromPartial({ model: sampleFacts.ggufSource }), ...request },
+  inspection,
+  modelObstacle: undefined,
+  pool: [node(2n), node(3n)],
+  runId: runId(1n),
+  sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  ...change,
+});
+
+const settings = (change: Partial<StageSettings>) => StageSettings.fromPartial(change);
+
+function planned(request: Partial<PlanRequest>, change: Partial<PlanningRequest> = {}) {
+  const outcome = planRequest(planning(request, change));
+  if (outcome.kind === 'rejected') throw new Error(outcome.rejection.message);
+  return outcome;
+}
+
+function rejected(request: Partial<PlanRequest>, change: Partial<PlanningRequest> = {}) {
+  const outcome = planRequest(planning(request, change));
+  if (outcome.kind === 'planned') throw new Error('planned');
+  return outcome;
+}
+
+describe('a request without a placement', () => {
+  it('gets the usable nodes by id, one stage each', () => {
+    const pool = [node(2n, { obstacle: { reason: 'cordoned', message: 'cordoned' } }), node(3n), node(4n)];
+    const { plan, report } = planned({}, { pool });
+    expect(plan.stages.map(({ nodeId: id }) => id)).toEqual([3n, 4n]);
+    expect(report).toMatchObject({ selected: { strategy: 'even-split' }, exclusions: [{ nodeId: 2n }] });
+    expect(report.nodesConsidered).toBe(report.exclusions.length + plan.stages.length);
+  });
+
+  it('never gets more stages than the model has layers', () => {
+    const pool = Array.from({ length: 12 }, (_, at) => node(BigInt(at + 2)));
+    expect(planned({}, { pool }).plan.stages).toHaveLength(8);
+  });
+
+  it('is told how many nodes are missing', () => {
+    const { rejection } = rejected({ stageCount: 3 });
+    expect(rejection.kind).toBe(Kind.PLAN_REJECTION_KIND_INFEASIBLE_CONSTRAINTS);
+    expect(rejection.message).toMatch(/^3 stages need 3 nodes, 2 can take one/);
+    expect(rejected({}, { pool: [] }).rejection.message).toMatch(/^no node can take a stage/);
+  });
+
+  it('stays within the pool that it names', () => {
+    const { plan } = planned({ pool: { $case: 'nodes', value: { nodeIds: [3n] } } });
+    expect(plan.stages.map(({ nodeId: id }) => id)).toEqual([3n]);
+  });
+});
+
+describe('settings', () => {
+  it('have every default filled in, the same in the plan and for the worker', () => {
+    const {
+      plan,
+      settings: [first],
+    } = planned({});
+    expect(first).toMatchObject({
+      engine: 'fixture',
+      device: 'cpu',
+      totalLayers: 8,
+      contextLength: 256,
+      microBatch: 512,
+    });
+    expect(first?.modelDigest).toBe('d'.repeat(64));
+    expect(plan.model?.maxSeqLen).toBe(first?.contextLength);
+  });
+
+  it('limit a long context unless asked', () => {
+    const facts = { ...sampleFacts, maxSeqLen: 131_072n };
+    expect(planned({ facts }).plan.model?.maxSeqLen).toBe(4096);
+    expect(planned({ facts, settings: settings({ contextLength: 65_536 }) }).plan.model?.maxSeqLen).toBe(65_536);
+  });
+
+  it('tell each stage the bytes of its layers, the embedding first, the head or its tied copy last, globals everywhere', () => {
+    const bytes = planned({}).settings.map(({ expectedBytes }) => expectedBytes);
+    expect(bytes).toEqual([100n + 101n + 102n + 103n + 50n + 3n, 104n + 105n + 106n + 107n + 50n + 7n + 3n]);
+    const [whole] = planned({ stageCount: 1 }).settings;
+    expect(whole?.expectedBytes).toBe(layers.totalBytes);
+  });
+});
+
+describe('rings', () => {
+  it('hold one micro-batch by default', () => {
+    const edges = planned({ settings: settings({ microBatch: 16 }) }).plan.edges;
+    expect(edges[1]?.ringSpec?.dataCapacity).toBe(40n + 16n * 64n * 4n);
+    expect(edges[0]?.ringSpec?.dataCapacity).toBe(40n + 256n * 4n);
+  });
+
+  it('take a default for what the launcher left unset', () => {
+    const activation = { dataCapacity: 9000n, alignment: 32, direction: 0, hostPinning: 0, wakeCoalescing: 0 };
+    const ring = planned({ rings: { activation } }).plan.edges[1]?.ringSpec;
+    expect(ring).toMatchObject({ dataCapacity: 9000n, alignment: 32, hostPinning: 1 });
+  });
+});
+
+describe('a node that cannot take its stage', () => {
+  const on = (...ids: bigint[]): Partial<PlanRequest> => ({
+    placement: {
+      $case: 'fixedLinear',
+      value: { stages: ids.map((id, stageIndex) => ({ stageIndex, nodeId: id })), activationEdges: [] },
+    },
+  });
+
+  it('is named with its reason', () => {
+    const pool = [node(2n), node(3n, { obstacle: { reason: 'cordoned', message: 'node "node-3" is cordoned' } })];
+    expect(rejected(on(2n, 3n), { pool }).rejection).toMatchObject({
+      kind: Kind.PLAN_REJECTION_KIND_NODE_NOT_SCHEDULABLE,
+      violations: [{ field: 'stages[1].node_id', message: 'node "node-3" is cordoned' }],
+    });
+  });
+
+  it('is named when it lacks the engine or the device', () => {
+    const other = rejected({ ...on(2n), settings: settings({ engine: 'llama.cpp' }) }).rejection;
+    expect(other.message).toBe(
+      'node "node-2" has no engine "llama.cpp", only fixture: choose one of those, or another node',
+    );
+    const gpu = rejected({ ...on(2n), settings: settings({ device: 'cuda:0' }) }).rejection;
+    expect(gpu.message).toBe('engine "fixture" of node "node-2" cannot use device "cuda:0", only cpu');
+  });
+
+  it('is named when it prevents an exact run', () => {
+    const pool = [node(2n), node(3n, { engines: [{ name: 'fixture', build: '2', deviceIds: ['cpu'] }] })];
+    const exact = { ...on(2n, 3n), settings: settings({ fidelity: Fidelity.FIDELITY_EXACT }) };
+    expect(rejected(exact, { pool }).rejection.message).toMatch(
+      /^node "node-3" runs build 2 .* node "node-2" build 1:/,
+    );
+    expect(planned(on(2n, 3n), { pool }).report.fidelity).toBe('mixed');
+    expect(planned(on(2n, 3n)).report.fidelity).toBe('same-kernels');
+    expect(planned(exact).report.fidelity).toBe('exact');
+  });
+});
+
+describe('a plan id', () => {
+  it('is the same for the same request, whatever the run and the other nodes', () => {
+    const one = planned({ stageCount: 1 });
+    const other = planned({ stageCount: 1 }, { runId: runId(9n), pool: [node(2n), node(3n), node(4n)] });
+    expect(other.planId).toBe(one.planId);
+    expect(planned({ stageCount: 2 }).planId).not.toBe(one.planId);
+    expect(one.planId).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe('a model that cannot be planned', () => {
+  it('is refused with its reason, and one that nobody knows with another', () => {
+    const { rejection, report } = rejected({}, { modelObstacle: 'bert cannot be planned' });
+    expect(rejection).toMatchObject({
+      kind: Kind.PLAN_REJECTION_KIND_UNSUPPORTED_MODEL,
+      message: 'bert cannot be planned',
+    });
+    expect(report.selected).toBeUndefined();
+    expect(rejected({}, { inspection: undefined }).rejection.kind).toBe(Kind.PLAN_REJECTION_KIND_MALFORMED_INPUT);
+  });
+});
