@@ -1,0 +1,45 @@
+import type { LayerFacts, LayerTable } from '../../gen/stageplane/v1/model.js';
+import type { GgufModel, ModelTensor } from './open-model.js';
+
+/**
+ * Sums the tensors of a model by layer and group; the sums add up to all tensor bytes. `layers` is empty when no layer
+ * has a tensor, as in a file that holds only a vocabulary.
+ */
+export function layerTable(model: GgufModel): LayerTable {
+  const layers = emptyLayers(model.numLayers);
+  const sums = {
+    layer: 0n,
+    embedding: 0n,
+    head: 0n,
+    global: 0n,
+    'next-token-prediction': 0n,
+  };
+  for (const tensor of model.tensors) {
+    sums[tensor.group.kind] += BigInt(tensor.bytes);
+    if (tensor.group.kind === 'layer') addTensor(layers[tensor.group.index]!, tensor);
+  }
+  return {
+    layers: layers.some(({ tensorCount }) => tensorCount > 0) ? layers : [],
+    embeddingBytes: sums.embedding,
+    headBytes: sums.head,
+    globalBytes: sums.global,
+    nextTokenPredictionBytes: sums['next-token-prediction'],
+    tied: model.tied,
+    totalBytes: sums.layer + sums.embedding + sums.head + sums.global + sums['next-token-prediction'],
+  };
+}
+
+function emptyLayers(count: number): LayerFacts[] {
+  return Array.from({ length: count }, (_, index) => ({
+    index,
+    sizeBytes: 0n,
+    tensorCount: 0,
+    tensorTypes: [],
+  }));
+}
+
+function addTensor(layer: LayerFacts, tensor: ModelTensor): void {
+  layer.sizeBytes += BigInt(tensor.bytes);
+  layer.tensorCount += 1;
+  if (!layer.tensorTypes.includes(tensor.type)) layer.tensorTypes.push(tensor.type);
+}
