@@ -1,0 +1,110 @@
+import type {
+  handleBidiStreamingCall,
+  handleServerStreamingCall,
+  handleUnaryCall,
+  MethodDefinition,
+  Server,
+  ServiceDefinition,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import type { Logger } from 'pino';
+import { descriptorSet } from './descriptor-set.js';
+import type { FieldViolation } from './field-violation.js';
+import { createMessageValidator } from './message-validator.js';
+import { throwIfAny } from './throw-if-any.js';
+import {
+  type BidiBody,
+  type HandlerSurroundings,
+  type ServerStreamBody,
+  type UnaryBody,
+  wrapBidi,
+  wrapServerStream,
+  wrapUnary,
+} from './wrap-handler.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of different methods meet here; each was checked by ServiceBodies.
+type Any = any;
+
+interface TypedMethod<Request, Response> {
+  readonly requestStream: boolean;
+  readonly responseStream: boolean;
+  readonly requestDeserialize: (bytes: Buffer) => Request;
+  readonly responseDeserialize: (bytes: Buffer) => Response;
+}
+
+type BodyOf<Method> =
+  Method extends TypedMethod<infer Request, infer Response>
+    ? Method extends { readonly requestStream: true }
+      ? BidiBody<Request, Response>
+      : Method extends { readonly responseStream: true }
+        ? ServerStreamBody<Request, Response>
+        : UnaryBody<Request, Response>
+    : never;
+
+/** One async body per method of a ts-proto service definition. */
+export type ServiceBodies<Service> = {
+  readonly [Name in keyof Service]: BodyOf<Service[Name]>;
+};
+
+/**
+ * Adds a service to a server: every body is wrapped, and the one request of a unary or server-streaming call is checked
+ * by its descriptor before the body sees it. Messages of a bidirectional stream are the body's to check, because a
+ * session outlives a message that this version does not understand.
+ */
+export function addService<Service extends ServiceDefinition>(
+  server: Server,
+  service: Service,
+  bodies: ServiceBodies<Service>,
+  surroundings: HandlerSurroundings,
+): void {
+  const definition: Record<string, MethodDefinition<Any, Any>> = {};
+  const handlers: UntypedServiceImplementation = {};
+  for (const [name, method] of Object.entries<MethodDefinition<Any, Any>>(service)) {
+    definition[name] = logSerializerFailures(method, surroundings.logger);
+    handlers[name] = wrap(method, bodies[name] as Any, surroundings);
+  }
+  server.addService(definition, handlers);
+}
+
+function wrap(
+  method: MethodDefinition<Any, Any>,
+  body: Any,
+  surroundings: HandlerSurroundings,
+): handleUnaryCall<Any, Any> | handleServerStreamingCall<Any, Any> | handleBidiStreamingCall<Any, Any> {
+  if (method.requestStream) return wrapBidi(body as BidiBody<Any, Any>, surroundings);
+  const validate = requestValidator(method.path);
+  if (method.responseStream) {
+    return wrapServerStream(async (request, stream, context) => {
+      throwIfAny(validate(request));
+      await (body as ServerStreamBody<Any, Any>)(request, stream, context);
+    }, surroundings);
+  }
+  return wrapUnary(async (request, context) => {
+    throwIfAny(validate(request));
+    return (body as UnaryBody<Any, Any>)(request, context);
+  }, surroundings);
+}
+
+/** @param path such as `/stageplane.v1.OrchestratorService/GetRun` */
+function requestValidator(path: string): (request: object) => readonly FieldViolation[] {
+  const [, serviceName = '', methodName] = path.split('/');
+  const service = descriptorSet().registry.getService(serviceName);
+  const method = service?.methods.find(({ name }) => name === methodName);
+  if (method === undefined) throw new Error(`${path} is no method of the descriptor set; run npm run gen`);
+  return createMessageValidator(method.input.typeName);
+}
+
+/** grpc-js answers a response that cannot be encoded with INTERNAL and tells nobody why. */
+function logSerializerFailures(method: MethodDefinition<Any, Any>, logger: Logger): MethodDefinition<Any, Any> {
+  return {
+    ...method,
+    responseSerialize: (response) => {
+      try {
+        return method.responseSerialize(response);
+      } catch (error) {
+        logger.error({ err: error, method: method.path }, 'response cannot be encoded');
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { dirname, resolve as resolvePath } from 'node:path';
+import { type Server, ServerCredentials } from '@grpc/grpc-js';
+import { limits } from '../core/limits.js';
+import type { BindRefusal, BindResult } from './bind-result.js';
+
+/**
+ * Makes a server listen on a Unix socket. A missing folder is made with mode 0750; a socket that nobody answers on, left
+ * by a process that was killed, is removed; one that somebody answers on is never touched.
+ *
+ * @param mode of the socket, such as 0o600; the folder keeps others away until it is set
+ */
+export async function bindUnix(server: Server, socketPath: string, mode: number): Promise<BindResult> {
+  const path = resolvePath(socketPath);
+  const length = Buffer.byteLength(path);
+  if (length > limits.socketPathBytes) {
+    return refuse(
+      'INVALID_ADDRESS',
+      `the socket path ${path} has ${length} bytes, and ${limits.socketPathBytes} is the most; use a shorter folder`,
+    );
+  }
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o750 });
+    const obstacle = await clearStaleSocket(path);
+    if (obstacle !== undefined) return obstacle;
+    await listen(server, path);
+    await chmod(path, mode);
+  } catch (error) {
+    return refuse('LISTEN_FAILED', `cannot listen on ${path} (${(error as Error).message}); use another folder`);
+  }
+  return { kind: 'bound', address: `unix:${path}` };
+}
+
+async function clearStaleSocket(path: string): Promise<BindRefusal | undefined> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined) return undefined;
+  if (!found.isSocket()) {
+    return refuse('ADDRESS_IN_USE', `${path} exists and is no socket; move it away, or use another folder`);
+  }
+  switch (await probe(path)) {
+    case 'stale':
+      await unlink(path);
+      return undefined;
+    case 'live':
+      return refuse('ADDRESS_IN_USE', `another orchestrator is running on ${path}; stop it, or use another folder`);
+    case 'unknown':
+      return refuse('NOT_PERMITTED', `${path} belongs to someone else; remove it as its owner, or use another folder`);
+  }
+}
+
+function probe(path: string): Promise<'live' | 'stale' | 'unknown'> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve('live');
+    });
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'ECONNREFUSED') resolve('stale');
+      // Its queue of connections is full: somebody is there.
+      else resolve(code === 'EAGAIN' ? 'live' : 'unknown');
+    });
+  });
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
+}
+
+function refuse(reason: BindRefusal['reason'], message: string): BindRefusal {
+  return { kind: 'refused', reason, message };
+}

@@ -1,0 +1,44 @@
+import { type Server, status } from '@grpc/grpc-js';
+import { limits } from '../core/limits.js';
+import type { Health } from './health.js';
+import type { OpenStreams } from './open-streams.js';
+import { RpcError } from './rpc-error.js';
+
+export interface GracefulStop {
+  readonly server: Server;
+  /** Each address that the server was bound to, as the bind gave it. */
+  readonly addresses: readonly string[];
+  readonly streams: OpenStreams;
+  readonly health?: Health;
+  /** Writes `GoAway` on every agent session; whatever is written here still goes out. */
+  readonly sendGoAway?: () => void;
+  /** Milliseconds that calls in flight get; default `limits.stopServerMillis`. */
+  readonly patienceMillis?: number;
+}
+
+/**
+ * Stops a server: health says NOT_SERVING, sessions hear `GoAway`, no new connection is taken, streams end with
+ * UNAVAILABLE, calls in flight may finish, and after the patience whatever is left is cut.
+ *
+ * @returns whether everything ended by itself
+ */
+export async function gracefulStop(stop: GracefulStop): Promise<'drained' | 'forced'> {
+  const { server, addresses, streams, health, sendGoAway, patienceMillis = limits.stopServerMillis } = stop;
+  health?.setNotServing();
+  sendGoAway?.();
+  // `forceShutdown` cuts only connections that channelz knows, so with channelz off it cuts none; `drain` knows them
+  // all, but only as long as `tryShutdown` has not begun to close them.
+  for (const address of addresses) server.drain(address, patienceMillis);
+  const drained = new Promise<'drained'>((resolve) => server.tryShutdown(() => resolve('drained')));
+  // After the listener is closed, so that a client that reconnects at once does not come back here.
+  streams.failAll(
+    new RpcError(status.UNAVAILABLE, 'SHUTTING_DOWN', 'the orchestrator is stopping; connect again in a moment'),
+  );
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<'forced'>((resolve) => {
+    timer = setTimeout(() => resolve('forced'), patienceMillis);
+  });
+  const outcome = await Promise.race([drained, patience]);
+  clearTimeout(timer);
+  return outcome;
+}

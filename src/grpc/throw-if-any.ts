@@ -1,0 +1,14 @@
+import { status } from '@grpc/grpc-js';
+import type { FieldViolation } from './field-violation.js';
+import { RpcError } from './rpc-error.js';
+
+/** Throws INVALID_ARGUMENT when a field is at fault; the message is the first violation, the details are all of them. */
+export function throwIfAny(violations: readonly FieldViolation[]): void {
+  const [first, ...others] = violations;
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  const message = `${first.field}: ${first.description}${more}`;
+  throw new RpcError(status.INVALID_ARGUMENT, 'INVALID_FIELDS', message, {
+    fieldViolations: violations,
+  });
+}

@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { packageRoot } from '../../src/grpc/package-root.js';
+import { tempFolder } from './temp-folder.js';
+
+test('the root is the same from src and from the compiled place', () => {
+  const root = packageRoot();
+  expect(existsSync(join(root, 'gen', 'descriptor.binpb'))).toBe(true);
+  const compiled = pathToFileURL(join(root, 'dist', 'src', 'grpc', 'package-root.js')).href;
+  expect(packageRoot(compiled)).toBe(root);
+});
+
+test('a module outside any package is an error that says so', () => {
+  const stray = join(tempFolder(), 'stray.js');
+  expect(() => packageRoot(pathToFileURL(stray).href)).toThrow(`no package.json above ${stray}`);
+});
