@@ -1,0 +1,48 @@
+import { type StageFault, StageFaultReason } from '../../../../gen/stageplane/v1/run.js';
+import type { StageKey } from '../state.js';
+import type { WorkerExit, WorkerFailure } from './events.js';
+import { stageLabel } from './state.js';
+
+/** The fault of a worker that broke its side of the bargain. The one place of these sentences. */
+export function failureFault(key: StageKey, failure: WorkerFailure, logTail: readonly string[]): StageFault {
+  const worker = `the worker of ${stageLabel(key)}`;
+  const fault = (reason: StageFaultReason, message: string): StageFault => ({ reason, message, logTail: [...logTail] });
+  switch (failure.kind) {
+    case 'start-failed':
+      return fault(
+        StageFaultReason.STAGE_FAULT_REASON_WORKER_START_FAILED,
+        `${worker} could not be started as "${failure.command}" (${failure.why}): check the agent's --worker`,
+      );
+    case 'hello-missing':
+      return fault(
+        StageFaultReason.STAGE_FAULT_REASON_WORKER_START_FAILED,
+        `${worker} did not say hello within ${seconds(failure.waited)}: look at its log`,
+      );
+    case 'line-broken':
+      return fault(
+        StageFaultReason.STAGE_FAULT_REASON_WORKER_PROTOCOL,
+        `${worker} wrote to stdout a line that ${failure.problem}: only events belong there, logs go to stderr`,
+      );
+    case 'silent':
+      return fault(
+        StageFaultReason.STAGE_FAULT_REASON_WORKER_UNRESPONSIVE,
+        `${worker} did not answer a health check within ${seconds(failure.waited)}: look at its log`,
+      );
+  }
+}
+
+/** The fault of a worker that ended by itself. */
+export function exitFault(key: StageKey, exit: WorkerExit, logTail: readonly string[]): StageFault {
+  const how = exit.signal === null ? `exited with code ${exit.code ?? 'unknown'}` : `was ended by ${exit.signal}`;
+  // The kernel's answer to a machine without memory is exactly this signal, and nobody else sends it to a worker.
+  const hint = exit.signal === 'SIGKILL' ? "see whether the machine's memory ran out" : 'look at its log';
+  return {
+    reason: StageFaultReason.STAGE_FAULT_REASON_WORKER_EXITED,
+    message: `the worker of ${stageLabel(key)} ${how}: ${hint}`,
+    logTail: [...logTail],
+  };
+}
+
+function seconds(millis: number): string {
+  return `${millis / 1000} s`;
+}

@@ -1,0 +1,50 @@
+import type { NodeId } from '../ids.js';
+import type { Draft } from './draft.js';
+import type { Timer } from './events.js';
+import { fenceElapsed, graceElapsed, startGrace } from './grace.js';
+import { armStage, faultStage, findStage, fixCause, settleRun } from './run-lifecycle.js';
+import { stageDeadline } from './stage-deadline.js';
+import type { StageKey, StageState } from './state.js';
+
+/** A timer is a hint: whether its moment has come is decided here, from the state. */
+export function timerFired(draft: Draft, timer: Timer): void {
+  switch (timer.kind) {
+    case 'stage':
+      return stageTimerFired(draft, timer);
+    case 'grace':
+      return graceElapsed(draft, timer.nodeId);
+    case 'fence':
+      return fenceElapsed(draft, timer.nodeId);
+    case 'cause':
+      return fixCause(draft, timer.runId);
+  }
+}
+
+function stageTimerFired(draft: Draft, key: StageKey): void {
+  const stage = findStage(draft, key)?.stage;
+  const deadline = stage && stageDeadline(stage, draft.contact(stage.nodeId), draft.rules.timings);
+  if (!stage || !deadline) return;
+  if (draft.now < deadline.at) return armStage(draft, key);
+  const where = nameOf(draft, key, stage);
+  if (deadline.reason === undefined) return abandonSession(draft, stage.nodeId, `${where} ${deadline.missed}`);
+  const message = `${where} ${deadline.missed}: look at the agent's log there`;
+  faultStage(draft, key, 'deadline-elapsed', { reason: deadline.reason, message, logTail: [] }, 'orchestrator');
+  settleRun(draft, key.runId);
+}
+
+/** A node that does not confirm a stop is treated as out of contact: grace decides (I20). */
+function abandonSession(draft: Draft, id: NodeId, message: string): void {
+  const session = draft.contact(id)?.session;
+  if (session === undefined) return;
+  draft.endSession(session);
+  draft.perform({
+    kind: 'close-session',
+    session,
+    why: { code: 'ABORTED', reason: 'STOP_DEADLINE', message },
+  });
+  startGrace(draft, id, draft.rules.timings.grace);
+}
+
+function nameOf(draft: Draft, key: StageKey, stage: StageState): string {
+  return `stage ${key.stageIndex} of run ${key.runId} on node "${draft.node(stage.nodeId)?.name ?? stage.nodeId}"`;
+}

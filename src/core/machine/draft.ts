@@ -1,0 +1,246 @@
+import type { LoadProgress, RunEvent } from '../../../gen/stageplane/v1/run.js';
+import {
+  type Millis,
+  type NodeId,
+  type Revision,
+  type RunId,
+  revision,
+  type SessionId,
+  type WallMillis,
+} from '../ids.js';
+import type { Effect } from './effects.js';
+import type { Rules } from './rules.js';
+import type { ClusterState, Contact, NodeState, RequestRecord, RunState, SessionState, World } from './state.js';
+
+/** What one turn changes durably. The store takes it in one transaction. */
+export interface Changes {
+  readonly cluster: ClusterState;
+  readonly nodes: readonly NodeState[];
+  /** `before` lets the store write only the stages that differ. */
+  readonly runs: readonly {
+    readonly before: RunState | undefined;
+    readonly after: RunState;
+  }[];
+  readonly deletedRuns: readonly RunId[];
+  readonly requests: readonly RequestRecord[];
+  readonly events: readonly RunEvent[];
+}
+
+/** One event's detail, without what the draft fills in. */
+export type EventDetail = NonNullable<RunEvent['detail']>;
+
+/** How far one stage has loaded. */
+export interface StageProgress {
+  readonly runId: RunId;
+  readonly stageIndex: number;
+  readonly progress: LoadProgress;
+}
+
+/**
+ * One turn's changes over a world that stays as it was: dropping the draft undoes the turn, so a failed commit
+ * leaves memory and store alike (I4, I11).
+ */
+export class Draft {
+  cluster: ClusterState;
+  readonly effects: Effect[] = [];
+  readonly events: RunEvent[] = [];
+  readonly dirtyNodes = new Set<NodeId>();
+  /** Loading progress of this turn, for those who watch; latest wins. */
+  readonly progress = new Map<string, StageProgress>();
+  ignoredMessages = 0;
+
+  private readonly nodes = new Map<NodeId, NodeState>();
+  private readonly runs = new Map<RunId, RunState | undefined>();
+  private readonly contacts = new Map<NodeId, Contact>();
+  private readonly sessions = new Map<SessionId, SessionState | undefined>();
+  private readonly requests = new Map<string, RequestRecord>();
+  private readonly placements = new Map<NodeId, ReadonlySet<RunId>>();
+
+  constructor(
+    private readonly base: World,
+    readonly now: Millis,
+    readonly wall: WallMillis,
+    readonly rules: Rules,
+  ) {
+    this.cluster = base.cluster;
+  }
+
+  // --- reading
+
+  node(id: NodeId): NodeState | undefined {
+    return this.nodes.get(id) ?? this.base.nodes.get(id);
+  }
+
+  nodeByInstance(instanceId: string): NodeState | undefined {
+    for (const node of this.nodes.values()) if (node.instanceId === instanceId) return node;
+    const id = this.base.nodeByInstance.get(instanceId);
+    return id === undefined ? undefined : this.node(id);
+  }
+
+  nodeByName(name: string): NodeState | undefined {
+    for (const node of this.nodes.values()) if (node.name === name) return node;
+    const id = this.base.nodeByName.get(name);
+    const node = id === undefined ? undefined : this.node(id);
+    return node?.name === name ? node : undefined;
+  }
+
+  nodeCount(): number {
+    let count = this.base.nodes.size;
+    for (const id of this.nodes.keys()) count += Number(!this.base.nodes.has(id));
+    return count;
+  }
+
+  allNodeIds(): ReadonlySet<NodeId> {
+    return new Set([...this.base.nodes.keys(), ...this.nodes.keys()]);
+  }
+
+  run(id: RunId): RunState | undefined {
+    return this.runs.has(id) ? this.runs.get(id) : this.base.runs.get(id);
+  }
+
+  runCount(): number {
+    let count = this.base.runs.size;
+    for (const [id, run] of this.runs) count += Number(run !== undefined) - Number(this.base.runs.has(id));
+    return count;
+  }
+
+  contact(id: NodeId): Contact | undefined {
+    return this.contacts.get(id) ?? this.base.contacts.get(id);
+  }
+
+  session(id: SessionId): SessionState | undefined {
+    return this.sessions.has(id) ? this.sessions.get(id) : this.base.sessions.get(id);
+  }
+
+  request(id: string): RequestRecord | undefined {
+    return this.requests.get(id) ?? this.base.requests.get(id);
+  }
+
+  /** Runs with a stage on the node that is not STOPPED, oldest first. */
+  runsOn(id: NodeId): RunState[] {
+    const ids = this.placements.get(id) ?? this.base.placements.get(id) ?? new Set<RunId>();
+    return [...ids].map((runId) => this.run(runId)).filter((run) => run !== undefined);
+  }
+
+  // --- changing
+
+  putNode(node: NodeState): void {
+    this.nodes.set(node.nodeId, { ...node, revision: this.nextRevision() });
+  }
+
+  putRun(run: RunState): void {
+    const before = this.run(run.runId);
+    this.runs.set(run.runId, run);
+    for (const stage of run.stages) {
+      const was = before?.stages[stage.index]?.phase;
+      if (was === stage.phase) continue;
+      this.dirtyNodes.add(stage.nodeId);
+      if (stage.phase === 'STOPPED' || was === undefined) this.reindex(stage.nodeId, run);
+    }
+  }
+
+  deleteRun(id: RunId): void {
+    this.runs.set(id, undefined);
+  }
+
+  putContact(id: NodeId, contact: Contact): void {
+    this.contacts.set(id, contact);
+  }
+
+  putSession(session: SessionState): void {
+    this.sessions.set(session.session, session);
+  }
+
+  endSession(id: SessionId): void {
+    this.sessions.set(id, undefined);
+  }
+
+  putRequest(request: RequestRecord): void {
+    this.requests.set(request.requestId, request);
+  }
+
+  perform(effect: Effect): void {
+    this.effects.push(effect);
+  }
+
+  /** Records what happened to a run; gives the event's revision (I12). */
+  record(run: Pick<RunState, 'runId' | 'generation'>, detail: EventDetail): Revision {
+    const number = this.nextRevision();
+    this.events.push({
+      revision: number,
+      runId: run.runId,
+      generation: run.generation,
+      at: new Date(this.wall),
+      detail,
+    });
+    return number;
+  }
+
+  // --- handing over
+
+  /** Undefined when nothing durable changed: then there is nothing to commit. */
+  changes(): Changes | undefined {
+    const runs = [...this.runs].flatMap(([id, after]) => {
+      const before = this.base.runs.get(id);
+      // Without a new revision only volatile fields differ.
+      return after && after.revision !== before?.revision ? [{ before, after }] : [];
+    });
+    const deletedRuns = [...this.runs].flatMap(([id, after]) => (after === undefined ? [id] : []));
+    const changed =
+      this.cluster !== this.base.cluster || this.nodes.size + runs.length + deletedRuns.length + this.requests.size > 0;
+    if (!changed) return undefined;
+    return {
+      cluster: this.cluster,
+      nodes: [...this.nodes.values()],
+      runs,
+      deletedRuns,
+      requests: [...this.requests.values()],
+      events: this.events,
+    };
+  }
+
+  /** Nodes whose record or contact changed, for those who watch. */
+  touchedNodes(): NodeId[] {
+    return [...new Set([...this.nodes.keys(), ...this.contacts.keys()])];
+  }
+
+  /** Makes the turn the world's truth. Called once, after the commit (I4). */
+  applyTo(world: World): void {
+    world.cluster = this.cluster;
+    world.ignoredMessages += this.ignoredMessages;
+    for (const node of this.nodes.values()) {
+      const before = world.nodes.get(node.nodeId);
+      if (before && before.name !== node.name) world.nodeByName.delete(before.name);
+      world.nodes.set(node.nodeId, node);
+      world.nodeByInstance.set(node.instanceId, node.nodeId);
+      world.nodeByName.set(node.name, node.nodeId);
+    }
+    replaceAll(world.runs, this.runs);
+    replaceAll(world.contacts, this.contacts);
+    replaceAll(world.sessions, this.sessions);
+    replaceAll(world.requests, this.requests);
+    replaceAll(world.placements, this.placements);
+  }
+
+  private nextRevision(): Revision {
+    this.cluster = {
+      ...this.cluster,
+      revision: revision(this.cluster.revision + 1n),
+    };
+    return this.cluster.revision;
+  }
+
+  private reindex(id: NodeId, run: RunState): void {
+    const runs = new Set(this.placements.get(id) ?? this.base.placements.get(id));
+    if (run.stages.some((stage) => stage.nodeId === id && stage.phase !== 'STOPPED')) runs.add(run.runId);
+    else runs.delete(run.runId);
+    this.placements.set(id, runs);
+  }
+}
+
+function replaceAll<K, V>(target: Map<K, V>, changes: ReadonlyMap<K, V | undefined>): void {
+  for (const [key, value] of changes) {
+    if (value === undefined) target.delete(key);
+    else target.set(key, value);
+  }
+}

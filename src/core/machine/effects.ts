@@ -1,0 +1,70 @@
+import type { SubscribeResponse } from '../../../gen/stageplane/v1/node_agent_service.js';
+import type { PlanReport } from '../../../gen/stageplane/v1/planner.js';
+import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
+import type { Millis, NodeId, RunId, SessionId } from '../ids.js';
+import type { CallId, Timer } from './events.js';
+
+/** What must be done once the turn is committed (I4). The machine does none of it. */
+export type Effect =
+  | {
+      readonly kind: 'send';
+      readonly session: SessionId;
+      readonly message: SubscribeResponse;
+    }
+  | {
+      readonly kind: 'close-session';
+      readonly session: SessionId;
+      readonly why: SessionRefusal;
+    }
+  | { readonly kind: 'answer'; readonly call: CallId; readonly answer: Answer }
+  | { readonly kind: 'arm'; readonly timer: Timer; readonly at: Millis }
+  | {
+      readonly kind: 'say';
+      readonly level: 'info' | 'warn';
+      readonly message: string;
+      readonly fields: LogFields;
+    };
+
+export type LogFields = Readonly<Record<string, string | number | bigint | boolean>>;
+
+/** Why a session is refused or closed. `code` is the gRPC status name. */
+export interface SessionRefusal {
+  readonly code: 'ALREADY_EXISTS' | 'FAILED_PRECONDITION' | 'RESOURCE_EXHAUSTED' | 'ABORTED' | 'UNAVAILABLE';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What a waiting caller is told. */
+export type Answer =
+  | {
+      readonly kind: 'run';
+      readonly runId: RunId;
+      readonly report?: PlanReport | undefined;
+    }
+  | {
+      readonly kind: 'rejected';
+      readonly rejection: PlanRejection;
+      readonly report: PlanReport;
+    }
+  | {
+      readonly kind: 'stale';
+      readonly message: string;
+      readonly report: PlanReport;
+    }
+  | { readonly kind: 'deleted' }
+  | { readonly kind: 'node'; readonly nodeId: NodeId }
+  | { readonly kind: 'unknown-run'; readonly runId: RunId }
+  | { readonly kind: 'unknown-node'; readonly nodeId: NodeId }
+  | { readonly kind: 'request-conflict'; readonly requestId: string }
+  | {
+      readonly kind: 'request-spent';
+      readonly requestId: string;
+      readonly runId: RunId;
+    }
+  | {
+      readonly kind: 'run-not-done';
+      readonly runId: RunId;
+      readonly phase: string;
+      readonly lostNode?: string | undefined;
+    }
+  | { readonly kind: 'too-many-runs'; readonly limit: number };

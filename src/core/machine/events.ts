@@ -1,0 +1,91 @@
+import type { ModelInspection } from '../../../gen/stageplane/v1/model.js';
+import type { DeviceUsage, Hello, StageReport } from '../../../gen/stageplane/v1/node_agent_service.js';
+import type { PlanRequest } from '../../../gen/stageplane/v1/planner.js';
+import type { StageFault } from '../../../gen/stageplane/v1/run.js';
+import type { NodeId, RunId, SessionId } from '../ids.js';
+
+/** Names a caller that waits for an answer. */
+export type CallId = number;
+
+/** What a timer is about. A timer is a hint: the machine looks whether the moment has really come. */
+export type Timer =
+  | {
+      readonly kind: 'stage';
+      readonly runId: RunId;
+      readonly stageIndex: number;
+      readonly generation: number;
+    }
+  | { readonly kind: 'grace'; readonly nodeId: NodeId }
+  | { readonly kind: 'fence'; readonly nodeId: NodeId }
+  | { readonly kind: 'cause'; readonly runId: RunId };
+
+/** Everything that can happen to the orchestrator. Validated at the edge; past tense. */
+export type ClusterEvent =
+  | {
+      readonly kind: 'hello-received';
+      readonly session: SessionId;
+      readonly hello: Hello;
+    }
+  | {
+      readonly kind: 'session-ended';
+      readonly session: SessionId;
+      readonly goodbye: boolean;
+    }
+  | {
+      readonly kind: 'delivery-acked';
+      readonly session: SessionId;
+      readonly deliveryId: bigint;
+    }
+  | {
+      readonly kind: 'delivery-refused';
+      readonly session: SessionId;
+      readonly deliveryId: bigint;
+      readonly fault: StageFault;
+    }
+  | {
+      readonly kind: 'stage-reported';
+      readonly session: SessionId;
+      readonly report: StageReport;
+    }
+  | {
+      readonly kind: 'heartbeat-received';
+      readonly session: SessionId;
+      readonly sequence: bigint;
+      readonly usage: readonly DeviceUsage[];
+    }
+  | {
+      readonly kind: 'run-requested';
+      readonly call: CallId;
+      readonly request: RunRequest;
+    }
+  | {
+      readonly kind: 'run-stop-requested';
+      readonly call: CallId;
+      readonly runId: RunId;
+    }
+  | {
+      readonly kind: 'run-delete-requested';
+      readonly call: CallId;
+      readonly runId: RunId;
+    }
+  | {
+      readonly kind: 'node-cordon-requested';
+      readonly call: CallId;
+      readonly nodeId: NodeId;
+      readonly cordoned: boolean;
+    }
+  | { readonly kind: 'timer-fired'; readonly timer: Timer }
+  | { readonly kind: 'loop-stalled' };
+
+/** A launcher's CreateRun, with what the shell read for it. */
+export interface RunRequest {
+  readonly requestId: string;
+  /** SHA-256 of the request without its id. */
+  readonly digest: string;
+  readonly plan: PlanRequest;
+  /** What the orchestrator's own file says; absent when the request brought its own facts. */
+  readonly inspection?: ModelInspection | undefined;
+  /** Why that file cannot be planned, although it could be read. */
+  readonly modelObstacle?: string | undefined;
+  readonly expectedPlanId?: string | undefined;
+}

@@ -1,0 +1,125 @@
+import { type StageFault, StageFaultReason } from '../../../gen/stageplane/v1/run.js';
+import { millis, type NodeId } from '../ids.js';
+import type { Draft } from './draft.js';
+import { keyOf, moveStage, noteFault, settleRun } from './run-lifecycle.js';
+import { isLive } from './run-transitions.js';
+import { nextStagePhase } from './stage-transitions.js';
+import type { Contact } from './state.js';
+import { MASS_LOSS_NODES } from './timings.js';
+
+/** The node is out of contact. Its stages may well go on: nothing changes until the grace is over. */
+export function startGrace(draft: Draft, id: NodeId, period: number): void {
+  const contact = draft.contact(id);
+  if (!contact) return;
+  const graceEndsAt = millis(draft.now + period);
+  const { session: _session, reconciledAt: _reconciledAt, processId: _processId, ...rest } = contact;
+  draft.putContact(id, { ...rest, graceEndsAt });
+  draft.perform({
+    kind: 'arm',
+    timer: { kind: 'grace', nodeId: id },
+    at: graceEndsAt,
+  });
+}
+
+/** The loop itself was away: silence in that time says nothing about the nodes, so all graces start anew. */
+export function restartGraces(draft: Draft): void {
+  const waiting = [...draft.allNodeIds()].filter((id) => isOutOfContact(draft.contact(id)));
+  for (const id of waiting) startGrace(draft, id, draft.rules.timings.graceAfterStart);
+}
+
+export function graceElapsed(draft: Draft, id: NodeId): void {
+  const contact = draft.contact(id);
+  if (!contact || contact.graceEndsAt === undefined || contact.lost) return;
+  if (draft.now < contact.graceEndsAt) {
+    draft.perform({
+      kind: 'arm',
+      timer: { kind: 'grace', nodeId: id },
+      at: contact.graceEndsAt,
+    });
+    return;
+  }
+  if (!contact.graceExtended && isMassLoss(draft)) extendGraces(draft);
+  else loseNode(draft, id, contact);
+}
+
+/** Lease and a tenth have passed since the last contact: the agent has stopped its workers by itself. */
+export function fenceElapsed(draft: Draft, id: NodeId): void {
+  const contact = draft.contact(id);
+  const at = contact && fenceAt(draft, contact);
+  if (!contact?.lost || at === undefined) return;
+  if (draft.now < at) {
+    draft.perform({ kind: 'arm', timer: { kind: 'fence', nodeId: id }, at });
+    return;
+  }
+  for (const run of draft.runsOn(id)) {
+    for (const stage of run.stages) {
+      if (stage.nodeId === id && stage.phase === 'LOST') moveStage(draft, keyOf(run, stage), 'node-fenced');
+    }
+  }
+}
+
+function loseNode(draft: Draft, id: NodeId, contact: Contact): void {
+  draft.putContact(id, { ...contact, lost: true });
+  const name = draft.node(id)?.name ?? String(id);
+  const seconds = Math.round((draft.now - contact.lastHeard) / 1000);
+  const message = `node "${name}" was out of contact for ${seconds} s: see whether its machine and agent are up`;
+  const fault: StageFault = {
+    reason: StageFaultReason.STAGE_FAULT_REASON_NODE_LOST,
+    message,
+    logTail: [],
+  };
+  for (const run of draft.runsOn(id)) {
+    const lost = run.stages.filter((stage) => stage.nodeId === id && stage.phase !== 'STOPPED');
+    for (const stage of lost) {
+      const key = keyOf(run, stage);
+      if (nextStagePhase(stage.phase, 'grace-elapsed')) moveStage(draft, key, 'grace-elapsed');
+      if (isLive(run.phase)) noteFault(draft, key, fault, 'agent');
+    }
+    settleRun(draft, run.runId);
+  }
+  const at = fenceAt(draft, contact);
+  if (at !== undefined) draft.perform({ kind: 'arm', timer: { kind: 'fence', nodeId: id }, at });
+  draft.perform({
+    kind: 'say',
+    level: 'warn',
+    message: 'node lost',
+    fields: { node: name, seconds },
+  });
+}
+
+function fenceAt(draft: Draft, contact: Contact) {
+  const { lease } = draft.rules.timings;
+  return lease === 0 ? undefined : millis(contact.lastHeard + lease * 1.1);
+}
+
+/** More than half of a larger pool at once is rather our own network than their machines. */
+function isMassLoss(draft: Draft): boolean {
+  const ids = [...draft.allNodeIds()].filter((id) => draft.contact(id)?.lost === false);
+  const away = ids.filter((id) => isOutOfContact(draft.contact(id)));
+  return ids.length >= MASS_LOSS_NODES && away.length * 2 > ids.length;
+}
+
+function extendGraces(draft: Draft): void {
+  const away = [...draft.allNodeIds()].filter((id) => isOutOfContact(draft.contact(id)));
+  for (const id of away) {
+    const contact = draft.contact(id)!;
+    const graceEndsAt = millis(contact.lastHeard + Math.max(draft.rules.timings.lease, 2 * draft.rules.timings.grace));
+    draft.putContact(id, { ...contact, graceEndsAt, graceExtended: true });
+    draft.perform({
+      kind: 'arm',
+      timer: { kind: 'grace', nodeId: id },
+      at: graceEndsAt,
+    });
+  }
+  const message = 'more than half of the nodes are out of contact; their grace is extended once';
+  draft.perform({
+    kind: 'say',
+    level: 'warn',
+    message,
+    fields: { nodes: away.length },
+  });
+}
+
+function isOutOfContact(contact: Contact | undefined): boolean {
+  return contact !== undefined && contact.session === undefined && !contact.lost;
+}

@@ -1,0 +1,57 @@
+import { limits } from '../limits.js';
+import type { PoolNode } from '../planner/pool-node.js';
+import type { Draft } from './draft.js';
+import type { NodeState } from './state.js';
+
+/** Every known node, by ascending id, with the reason when it takes no new stage (I14). */
+export function poolOf(draft: Draft): PoolNode[] {
+  const ids = [...draft.allNodeIds()].sort((a, b) => (a < b ? -1 : 1));
+  return ids.map((id) => poolNode(draft, draft.node(id)!));
+}
+
+function poolNode(draft: Draft, node: NodeState): PoolNode {
+  const obstacle = obstacleOf(draft, node);
+  return {
+    nodeId: node.nodeId,
+    name: node.name,
+    engines: node.engines,
+    ...(obstacle && { obstacle }),
+  };
+}
+
+/** Why a node takes no new stage, or undefined when it does (I14). */
+export function obstacleOf(draft: Draft, node: NodeState): PoolNode['obstacle'] {
+  const contact = draft.contact(node.nodeId);
+  if (node.cordoned) {
+    return {
+      reason: 'cordoned',
+      message: `node "${node.name}" is cordoned: lift that with \`stageplane nodes uncordon\``,
+    };
+  }
+  if (contact?.lost) {
+    return {
+      reason: 'lost',
+      message: `node "${node.name}" is lost: see whether its machine and agent are up`,
+    };
+  }
+  if (contact?.session === undefined || contact.reconciledAt === undefined) {
+    return {
+      reason: 'not-connected',
+      message: `node "${node.name}" is not connected: start its agent, or wait for it`,
+    };
+  }
+  if (liveStages(draft, node) >= limits.heldStagesPerNode) {
+    return {
+      reason: 'full',
+      message: `node "${node.name}" already holds ${limits.heldStagesPerNode} stages`,
+    };
+  }
+  return undefined;
+}
+
+/** Stages on the node that are not STOPPED. */
+export function liveStages(draft: Draft, node: NodeState): number {
+  const isHere = (run: { stages: readonly { nodeId: bigint; phase: string }[] }) =>
+    run.stages.filter((stage) => stage.nodeId === node.nodeId && stage.phase !== 'STOPPED').length;
+  return draft.runsOn(node.nodeId).reduce((sum, run) => sum + isHere(run), 0);
+}

@@ -1,0 +1,205 @@
+import type { StageFault } from '../../../gen/stageplane/v1/run.js';
+import { millis } from '../ids.js';
+import type { Draft } from './draft.js';
+import { betterCause, isPrimary, wireCause } from './run-cause.js';
+import { findRunTransition, isLive, type RunTrigger } from './run-transitions.js';
+import { stageDeadline } from './stage-deadline.js';
+import { nextStagePhase, type StageTrigger, stageRank } from './stage-transitions.js';
+import type { RunCause, RunState, StageKey, StageState } from './state.js';
+import { wireRunOutcome, wireRunPhase, wireStagePhase } from './wire-names.js';
+
+/** The stage that a key names, or undefined when the run, the stage or the generation is not current (I6). */
+export function findStage(draft: Draft, key: StageKey): { run: RunState; stage: StageState } | undefined {
+  const run = draft.run(key.runId);
+  const stage = run?.stages[key.stageIndex];
+  if (!run || !stage || run.generation !== key.generation) return undefined;
+  return { run, stage };
+}
+
+/** Moves one stage as the table says. False when the trigger means nothing in the stage's phase (I2). */
+export function moveStage(
+  draft: Draft,
+  key: StageKey,
+  trigger: StageTrigger,
+  patch: Partial<Pick<StageState, 'fault' | 'footprint'>> = {},
+): boolean {
+  const found = findStage(draft, key);
+  const phase = found && nextStagePhase(found.stage.phase, trigger);
+  if (!found || !phase) {
+    draft.ignoredMessages += 1;
+    return false;
+  }
+  const { run, stage } = found;
+  const moved: StageState = {
+    ...stage,
+    ...patch,
+    phase,
+    volatile: { ...stage.volatile, since: draft.now },
+  };
+  const revision = draft.record(run, {
+    $case: 'stagePhase',
+    value: {
+      stageIndex: stage.index,
+      nodeId: stage.nodeId,
+      phase: wireStagePhase(phase),
+      footprint: patch.footprint,
+    },
+  });
+  draft.putRun({
+    ...run,
+    stages: run.stages.with(stage.index, moved),
+    revision,
+  });
+  armStage(draft, key);
+  return true;
+}
+
+/** Sets a timer for the stage's deadline, if its phase has one. */
+export function armStage(draft: Draft, key: StageKey): void {
+  const found = findStage(draft, key);
+  const at = found && stageDeadline(found.stage, draft.contact(found.stage.nodeId), draft.rules.timings)?.at;
+  if (at !== undefined) draft.perform({ kind: 'arm', timer: { kind: 'stage', ...key }, at });
+}
+
+/** Takes in a fault: moves the stage, and begins the teardown when it is the run's first. */
+export function faultStage(
+  draft: Draft,
+  key: StageKey,
+  trigger: StageTrigger,
+  fault: StageFault,
+  component: RunCause['component'],
+): void {
+  const found = findStage(draft, key);
+  if (!found || found.stage.fault) {
+    draft.ignoredMessages += 1;
+    return;
+  }
+  const { stage } = found;
+  const moves = nextStagePhase(stage.phase, trigger) !== undefined;
+  // A stage that is being stopped keeps its phase, but its fault may be the true cause.
+  if (!moves && stage.phase !== 'STOPPING') {
+    draft.ignoredMessages += 1;
+    return;
+  }
+  if (moves) moveStage(draft, key, trigger);
+  noteFault(draft, key, fault, component);
+}
+
+/** Keeps a stage's fault, tells those who watch, and lets the run draw its conclusion. */
+export function noteFault(draft: Draft, key: StageKey, fault: StageFault, component: RunCause['component']): void {
+  const found = findStage(draft, key);
+  if (!found) return;
+  const { run, stage } = found;
+  const { index: stageIndex, nodeId } = stage;
+  const revision = draft.record(run, {
+    $case: 'fault',
+    value: { stageIndex, nodeId, fault },
+  });
+  draft.putRun({
+    ...run,
+    stages: run.stages.with(stageIndex, { ...stage, fault }),
+    revision,
+  });
+  observeFault(draft, key, {
+    fault,
+    stageIndex,
+    nodeId,
+    component,
+    revision,
+    fixed: false,
+  });
+}
+
+/** Begins the teardown of a live run, or weighs the cause of one that is ending. */
+function observeFault(draft: Draft, key: Pick<StageKey, 'runId'>, candidate: RunCause): void {
+  const run = draft.run(key.runId);
+  if (!run) return;
+  if (isLive(run.phase)) {
+    draft.putRun({
+      ...run,
+      cause: { ...candidate, fixed: isPrimary(candidate) },
+    });
+    moveRun(draft, run.runId, 'fault-observed');
+    if (!isPrimary(candidate)) {
+      const at = millis(draft.now + draft.rules.timings.cause);
+      draft.perform({
+        kind: 'arm',
+        timer: { kind: 'cause', runId: run.runId },
+        at,
+      });
+    }
+    return;
+  }
+  if (run.phase !== 'TEARING_DOWN' || !run.cause || run.cause.fixed) return;
+  draft.putRun({ ...run, cause: betterCause(run.cause, candidate) });
+  if (isPrimary(candidate)) fixCause(draft, run.runId);
+}
+
+/** From now on the run's cause stays what it is, and those who watch learn it. */
+export function fixCause(draft: Draft, id: RunState['runId']): void {
+  const run = draft.run(id);
+  if (!run?.cause || run.cause.fixed) return;
+  const fixed = { ...run, cause: { ...run.cause, fixed: true } };
+  draft.putRun(fixed);
+  recordRun(draft, fixed);
+}
+
+/** Moves a run as the table says, and does what the new phase means. */
+export function moveRun(draft: Draft, id: RunState['runId'], trigger: RunTrigger): boolean {
+  const run = draft.run(id);
+  const transition = run && findRunTransition(run.phase, trigger);
+  if (!run || !transition) return false;
+  recordRun(draft, {
+    ...run,
+    phase: transition.to,
+    outcome: transition.outcome ?? run.outcome,
+  });
+  if (transition.to === 'TEARING_DOWN') tearDown(draft, id);
+  return true;
+}
+
+/** Looks whether the run's stages carry it further: acknowledged, ready, or settled. */
+export function settleRun(draft: Draft, id: RunState['runId']): void {
+  const run = draft.run(id);
+  if (!run) return;
+  if (isLive(run.phase)) {
+    if (run.stages.every((stage) => stageRank(stage.phase) >= stageRank('ACCEPTED'))) {
+      moveRun(draft, id, 'every-stage-acknowledged');
+    }
+    // Until edges exist the token endpoint is always ready, so the stages alone are the barrier (DESIGN section 7).
+    if (run.stages.every((stage) => stage.phase === 'READY')) moveRun(draft, id, 'barrier-passed');
+  } else if (run.stages.every((stage) => stage.phase === 'STOPPED' || stage.phase === 'LOST')) {
+    fixCause(draft, id);
+    moveRun(draft, id, 'every-stage-settled');
+  }
+}
+
+function tearDown(draft: Draft, id: RunState['runId']): void {
+  const run = draft.run(id);
+  if (!run) return;
+  for (const stage of run.stages) {
+    if (nextStagePhase(stage.phase, 'teardown-begun')) moveStage(draft, keyOf(run, stage), 'teardown-begun');
+  }
+  settleRun(draft, id);
+}
+
+function recordRun(draft: Draft, run: RunState): void {
+  const node = run.cause?.nodeId === undefined ? undefined : draft.node(run.cause.nodeId);
+  const revision = draft.record(run, {
+    $case: 'runPhase',
+    value: {
+      phase: wireRunPhase(run.phase),
+      outcome: wireRunOutcome(run.outcome),
+      cause: run.cause?.fixed ? wireCause(run.cause, node) : undefined,
+    },
+  });
+  draft.putRun({ ...run, revision });
+}
+
+export function keyOf(run: RunState, stage: Pick<StageState, 'index'>): StageKey {
+  return {
+    runId: run.runId,
+    stageIndex: stage.index,
+    generation: run.generation,
+  };
+}

@@ -1,0 +1,208 @@
+import type { Hello } from '../../../gen/stageplane/v1/node_agent_service.js';
+import { millis, type NodeId, nodeId, type SessionId } from '../ids.js';
+import { limits } from '../limits.js';
+import { dispatchTo } from './dispatch.js';
+import type { Draft } from './draft.js';
+import type { SessionRefusal } from './effects.js';
+import { startGrace } from './grace.js';
+import { reconcile } from './reconcile.js';
+import type { Contact, NodeState } from './state.js';
+
+/** The protocol that this orchestrator speaks. */
+export const PROTOCOL = 1;
+
+/** Epochs above this are no history but an attack: the counter must never run out. */
+const EPOCH_CEILING = 1n << 62n;
+
+/** Admits an agent: who it is, what it holds, what it must still be told (DESIGN section 4). */
+export function receiveHello(draft: Draft, session: SessionId, hello: Hello): void {
+  const known = draft.nodeByInstance(hello.instanceId);
+  const refusal = refuseHello(draft, hello, known) ?? refuseClone(draft, hello, known);
+  if (refusal) {
+    draft.perform({ kind: 'close-session', session, why: refusal });
+    return;
+  }
+  // A restored backup must not act under an epoch that its agents have already left behind (I5).
+  if (hello.highestEpoch > draft.cluster.epoch) draft.cluster = { ...draft.cluster, epoch: hello.highestEpoch + 1n };
+  const node = admitNode(draft, hello, known);
+  openSession(draft, session, hello, node.nodeId);
+  reconcile(draft, node.nodeId, session, hello.held);
+  dispatchTo(draft, node.nodeId);
+  draft.perform({
+    kind: 'send',
+    session,
+    message: { message: { $case: 'reconciled', value: {} } },
+  });
+}
+
+/** A stream's end means nothing by itself; only a goodbye is intent. */
+export function endSession(draft: Draft, session: SessionId, goodbye: boolean): void {
+  const state = draft.session(session);
+  if (!state) return;
+  draft.endSession(session);
+  const contact = draft.contact(state.nodeId);
+  if (contact?.session !== session) return;
+  if (goodbye) reconcile(draft, state.nodeId, session, []);
+  startGrace(draft, state.nodeId, draft.rules.timings.grace);
+}
+
+/** A sign of life. Also a Heartbeat is answered only after the turn that took it in. */
+export function receiveHeartbeat(draft: Draft, session: SessionId, sequence: bigint, usage: Contact['usage']): void {
+  const state = draft.session(session);
+  const contact = state && draft.contact(state.nodeId);
+  if (!state || !contact) return;
+  draft.putContact(state.nodeId, {
+    ...contact,
+    usage,
+    lastHeard: draft.now,
+    lastHeardWall: draft.wall,
+  });
+  draft.perform({
+    kind: 'send',
+    session,
+    message: { message: { $case: 'heartbeatAck', value: { sequence } } },
+  });
+}
+
+function refuseHello(draft: Draft, hello: Hello, known: NodeState | undefined): SessionRefusal | undefined {
+  const refuse = (code: SessionRefusal['code'], reason: string, message: string) => ({ code, reason, message });
+  if (hello.protocolMin > PROTOCOL || hello.protocolMax < PROTOCOL) {
+    const spoken = `${hello.protocolMin} to ${hello.protocolMax}`;
+    return refuse(
+      'FAILED_PRECONDITION',
+      'PROTOCOL_MISMATCH',
+      `agent "${hello.name}" speaks protocol ${spoken}, this orchestrator ${PROTOCOL}: install matching versions`,
+    );
+  }
+  if (hello.clusterId !== '' && hello.clusterId !== draft.cluster.clusterId) {
+    return refuse(
+      'FAILED_PRECONDITION',
+      'FOREIGN_CLUSTER',
+      `agent "${hello.name}" belongs to cluster ${hello.clusterId}, this is ${draft.cluster.clusterId}: start it with --rejoin to move it here`,
+    );
+  }
+  if (hello.highestEpoch >= EPOCH_CEILING) {
+    return refuse(
+      'FAILED_PRECONDITION',
+      'EPOCH_OUT_OF_RANGE',
+      `agent "${hello.name}" claims epoch ${hello.highestEpoch}, which no orchestrator reaches: start it with --rejoin`,
+    );
+  }
+  const holder = draft.nodeByName(hello.name);
+  if (holder && holder.nodeId !== known?.nodeId) {
+    return refuse(
+      'ALREADY_EXISTS',
+      'NAME_TAKEN',
+      `the name "${hello.name}" belongs to node ${holder.nodeId}: start this agent with another --name`,
+    );
+  }
+  return refusePin(draft, hello, known);
+}
+
+function refusePin(draft: Draft, hello: Hello, known: NodeState | undefined): SessionRefusal | undefined {
+  const pin = hello.pinnedNodeId;
+  const problem = known
+    ? pin !== 0n && pin !== known.nodeId && `agent "${hello.name}" already is node ${known.nodeId}, not ${pin}`
+    : pin === 1n
+      ? 'node id 1 is the orchestrator itself'
+      : pin !== 0n && draft.node(nodeId(pin)) && `node id ${pin} belongs to another agent`;
+  if (problem) {
+    return {
+      code: 'ALREADY_EXISTS',
+      reason: 'NODE_ID_TAKEN',
+      message: `${problem}: leave out --node-id or name a free one`,
+    };
+  }
+  if (pin >= EPOCH_CEILING) {
+    return {
+      code: 'FAILED_PRECONDITION',
+      reason: 'NODE_ID_OUT_OF_RANGE',
+      message: `--node-id ${pin} is too large: name one below 2^62`,
+    };
+  }
+  if (!known && draft.nodeCount() >= limits.nodes) {
+    return {
+      code: 'RESOURCE_EXHAUSTED',
+      reason: 'TOO_MANY_NODES',
+      message: `the pool already has ${limits.nodes} nodes: delete one that is gone before "${hello.name}" joins`,
+    };
+  }
+  return undefined;
+}
+
+/** Two processes with one identity: the one that was heard of last stays. */
+function refuseClone(draft: Draft, hello: Hello, known: NodeState | undefined): SessionRefusal | undefined {
+  const contact = known && draft.contact(known.nodeId);
+  if (!known || contact?.session === undefined || contact.processId === hello.processId) return undefined;
+  if (draft.now - contact.lastHeard > 2 * draft.rules.timings.heartbeat) return undefined;
+  return {
+    code: 'ALREADY_EXISTS',
+    reason: 'INSTANCE_IN_USE',
+    message: `node "${known.name}" is connected from another process: give this agent a data folder of its own with --data, or stop the other one`,
+  };
+}
+
+function admitNode(draft: Draft, hello: Hello, known: NodeState | undefined): NodeState {
+  const id = known?.nodeId ?? takeNodeId(draft, hello.pinnedNodeId);
+  draft.putNode({
+    nodeId: id,
+    name: hello.name,
+    instanceId: hello.instanceId,
+    cordoned: known?.cordoned ?? false,
+    descriptor: hello.descriptor!,
+    engines: hello.engines,
+    createdAt: known?.createdAt ?? draft.wall,
+    revision: draft.cluster.revision,
+  });
+  return draft.node(id)!;
+}
+
+function takeNodeId(draft: Draft, pinned: bigint): NodeId {
+  const id = pinned === 0n ? draft.cluster.nextNodeId : nodeId(pinned);
+  // Ids are never reused, so the counter steps over a pinned one.
+  if (id >= draft.cluster.nextNodeId) draft.cluster = { ...draft.cluster, nextNodeId: nodeId(id + 1n) };
+  return id;
+}
+
+function openSession(draft: Draft, session: SessionId, hello: Hello, id: NodeId): void {
+  const before = draft.contact(id);
+  if (before?.session !== undefined) {
+    draft.endSession(before.session);
+    const message = `agent "${hello.name}" has opened a newer session`;
+    draft.perform({
+      kind: 'close-session',
+      session: before.session,
+      why: { code: 'ABORTED', reason: 'SESSION_REPLACED', message },
+    });
+  }
+  draft.putSession({
+    session,
+    nodeId: id,
+    nextDeliveryId: 1n,
+    unanswered: new Map(),
+  });
+  draft.putContact(id, {
+    session,
+    processId: hello.processId,
+    lastHeard: draft.now,
+    lastHeardWall: draft.wall,
+    reconciledAt: millis(draft.now),
+    graceExtended: false,
+    lost: false,
+    usage: [],
+  });
+  const value = {
+    clusterId: draft.cluster.clusterId,
+    nodeId: id,
+    sessionId: session,
+    epoch: draft.cluster.epoch,
+    heartbeatPeriodMillis: draft.rules.timings.heartbeat,
+    leaseTtlMillis: BigInt(draft.rules.timings.lease),
+    protocol: PROTOCOL,
+  };
+  draft.perform({
+    kind: 'send',
+    session,
+    message: { message: { $case: 'welcome', value } },
+  });
+}

@@ -1,0 +1,149 @@
+import type { EngineOffer, NodeDescriptor } from '../../../gen/stageplane/v1/node.js';
+import type { DeviceUsage } from '../../../gen/stageplane/v1/node_agent_service.js';
+import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
+import type { RunMode } from '../../../gen/stageplane/v1/planner.js';
+import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import type { LoadProgress, StageFault, StageFootprint } from '../../../gen/stageplane/v1/run.js';
+import type { Millis, NodeId, Revision, RunId, SessionId, WallMillis } from '../ids.js';
+import type { RunOutcome, RunPhase } from './run-transitions.js';
+import type { StagePhase } from './stage-transitions.js';
+
+/** Names one stage of one generation. A message about another generation changes nothing (I6). */
+export interface StageKey {
+  readonly runId: RunId;
+  readonly stageIndex: number;
+  readonly generation: number;
+}
+
+/** One stage of the run's current generation. */
+export interface StageState {
+  readonly index: number;
+  readonly nodeId: NodeId;
+  readonly phase: StagePhase;
+  readonly fault?: StageFault | undefined;
+  readonly footprint?: StageFootprint | undefined;
+  /** Kept in memory only: a restart forgets it and reconciliation finds out anew (I11). */
+  readonly volatile: StageVolatile;
+}
+
+export interface StageVolatile {
+  /** Session in which the provision went out; another session must send it again. */
+  readonly provisionedIn?: SessionId | undefined;
+  /** Session in which the stop went out. */
+  readonly stoppedIn?: SessionId | undefined;
+  /** When the stage last moved or made progress: its deadline runs from here. */
+  readonly since?: Millis | undefined;
+  readonly progress?: LoadProgress | undefined;
+}
+
+/** Why a run ended before its time. */
+export interface RunCause {
+  readonly fault: StageFault;
+  readonly stageIndex?: number | undefined;
+  readonly nodeId?: NodeId | undefined;
+  readonly component: 'agent' | 'worker' | 'orchestrator' | 'token-endpoint';
+  readonly revision: Revision;
+  /** Once fixed it never changes; until then a more primary fault may replace it. */
+  readonly fixed: boolean;
+}
+
+export interface RunState {
+  readonly runId: RunId;
+  readonly requestId: string;
+  readonly mode: RunMode;
+  readonly phase: RunPhase;
+  readonly outcome?: RunOutcome | undefined;
+  readonly cause?: RunCause | undefined;
+  readonly generation: number;
+  readonly plan: RunPlan;
+  readonly planId: string;
+  readonly settings: readonly StageSettings[];
+  readonly stages: readonly StageState[];
+  readonly createdAt: WallMillis;
+  readonly revision: Revision;
+}
+
+/** A node as the store keeps it. */
+export interface NodeState {
+  readonly nodeId: NodeId;
+  readonly name: string;
+  readonly instanceId: string;
+  readonly cordoned: boolean;
+  readonly descriptor: NodeDescriptor;
+  readonly engines: readonly EngineOffer[];
+  readonly createdAt: WallMillis;
+  readonly revision: Revision;
+}
+
+/** How a node is reached right now. In memory only. */
+export interface Contact {
+  readonly session?: SessionId | undefined;
+  readonly processId?: string | undefined;
+  /** Set once the inventory has been compared; deadlines start anew here. */
+  readonly reconciledAt?: Millis | undefined;
+  /** Last message of any session, or the orchestrator's start. */
+  readonly lastHeard: Millis;
+  readonly lastHeardWall?: WallMillis | undefined;
+  /** Set while the node is out of contact. */
+  readonly graceEndsAt?: Millis | undefined;
+  readonly graceExtended: boolean;
+  /** Its grace is over. */
+  readonly lost: boolean;
+  readonly usage: readonly DeviceUsage[];
+}
+
+/** One agent session. In memory only. */
+export interface SessionState {
+  readonly session: SessionId;
+  readonly nodeId: NodeId;
+  readonly nextDeliveryId: bigint;
+  /** Provisions that wait for Ack or Nack. */
+  readonly unanswered: ReadonlyMap<bigint, UnansweredDelivery>;
+}
+
+export interface UnansweredDelivery {
+  readonly runId: RunId;
+  readonly generation: number;
+  readonly stageIndices: readonly number[];
+}
+
+/** A launcher's request that had its effect (I9). */
+export interface RequestRecord {
+  readonly requestId: string;
+  /** SHA-256 of the request without its id. */
+  readonly digest: string;
+  readonly runId: RunId;
+}
+
+/** What belongs to the cluster as a whole. */
+export interface ClusterState {
+  readonly clusterId: string;
+  readonly epoch: bigint;
+  readonly revision: Revision;
+  readonly nextRunId: RunId;
+  readonly nextNodeId: NodeId;
+}
+
+/** Everything the orchestrator knows. The loop owns it; the machine only reads it through a draft. */
+export interface World {
+  cluster: ClusterState;
+  readonly nodes: Map<NodeId, NodeState>;
+  readonly nodeByInstance: Map<string, NodeId>;
+  readonly nodeByName: Map<string, NodeId>;
+  readonly runs: Map<RunId, RunState>;
+  readonly requests: Map<string, RequestRecord>;
+  readonly contacts: Map<NodeId, Contact>;
+  readonly sessions: Map<SessionId, SessionState>;
+  /** Runs with a stage on the node that is not STOPPED. */
+  readonly placements: Map<NodeId, ReadonlySet<RunId>>;
+  /** Messages of an old session or generation, which changed nothing. */
+  ignoredMessages: number;
+}
+
+/** The durable part of the world, as the store gives it back. */
+export interface StoredWorld {
+  readonly cluster: ClusterState;
+  readonly nodes: readonly NodeState[];
+  readonly runs: readonly RunState[];
+  readonly requests: readonly RequestRecord[];
+}

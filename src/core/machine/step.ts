@@ -1,0 +1,50 @@
+import { deliveryAcked, deliveryRefused, stageReported } from './agent-messages.js';
+import { createRun } from './create-run.js';
+import { timerFired } from './deadlines.js';
+import { dispatchTo } from './dispatch.js';
+import type { Draft } from './draft.js';
+import type { ClusterEvent } from './events.js';
+import { restartGraces } from './grace.js';
+import { cordonNode, deleteRun, stopRun } from './operator-requests.js';
+import { endSession, receiveHeartbeat, receiveHello } from './session-lifecycle.js';
+
+/** Advances the draft by one event. Pure but for the draft: what must be done is left in its effects. */
+export function step(draft: Draft, event: ClusterEvent): void {
+  switch (event.kind) {
+    case 'hello-received':
+      return receiveHello(draft, event.session, event.hello);
+    case 'session-ended':
+      return endSession(draft, event.session, event.goodbye);
+    case 'delivery-acked':
+      return deliveryAcked(draft, event.session, event.deliveryId);
+    case 'delivery-refused':
+      return deliveryRefused(draft, event.session, event.deliveryId, event.fault);
+    case 'stage-reported':
+      return stageReported(draft, event.session, event.report);
+    case 'heartbeat-received':
+      return receiveHeartbeat(draft, event.session, event.sequence, event.usage);
+    case 'run-requested':
+      return createRun(draft, event.call, event.request);
+    case 'run-stop-requested':
+      return stopRun(draft, event.call, event.runId);
+    case 'run-delete-requested':
+      return deleteRun(draft, event.call, event.runId);
+    case 'node-cordon-requested':
+      return cordonNode(draft, event.call, event.nodeId, event.cordoned);
+    case 'timer-fired':
+      return timerFired(draft, event.timer);
+    case 'loop-stalled':
+      return restartGraces(draft);
+    default:
+      return assertNever(event);
+  }
+}
+
+/** Ends a turn: whatever its events left unsent goes out together, one message per node and run. */
+export function finishTurn(draft: Draft): void {
+  for (const id of draft.dirtyNodes) dispatchTo(draft, id);
+}
+
+function assertNever(event: never): never {
+  throw new Error(`unknown event ${JSON.stringify(event)}`);
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { LoadProgress_Phase, StageFaultReason } from '../../../../gen/stageplane/v1/run.js';
+import type { AgentEvent } from '../../../../src/core/machine/agent/events.js';
+import { stageName } from '../../../../src/core/machine/agent/state.js';
+import { Driver, delivery, footprint, keyOf } from './driver.js';
+
+const A = keyOf(7n, 0);
+
+function holding(): Driver {
+  const agent = new Driver().join();
+  agent.provision(delivery(7n, [0]));
+  return agent;
+}
+
+function faultOf(agent: Driver) {
+  return agent.state.stages.get(stageName(A))?.fault;
+}
+
+describe('a worker', () => {
+  it('that says hello gets its stage, with the file of this machine', () => {
+    const agent = holding();
+    agent.take({ kind: 'worker-greeted', key: A, hello: { protocol: 1, engines: ['fixture'] } });
+    expect(agent.effects).toMatchObject([
+      {
+        kind: 'command-worker',
+        command: {
+          command: { $case: 'prepare', value: { generation: 1, modelPath: '/models/m.gguf', producerNodeId: 1n } },
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    [{ protocol: 2, engines: ['fixture'] }, 'protocol 2'],
+    [{ protocol: 1, engines: ['other'] }, 'no engine "fixture", only other'],
+  ])('that cannot do it is ended: %j', (hello, words) => {
+    const agent = holding();
+    agent.take({ kind: 'worker-greeted', key: A, hello });
+    expect(agent.did()).toEqual(['kill-worker 7/0 g1', 'send fault 7/0 g1 #1']);
+    expect(faultOf(agent)?.message).toContain(words);
+  });
+
+  it('that loads and becomes ready is reported; progress is not kept', () => {
+    const agent = holding();
+    const progress = { phase: LoadProgress_Phase.PHASE_BYTES, bytesDone: 1n, bytesTotal: 2n };
+    agent.take({ kind: 'worker-loading', key: A, progress });
+    expect(agent.did()).toEqual(['send loading 7/0 g1 #0']);
+    expect(agent.state.reports.size).toBe(0);
+    agent.ready(A);
+    expect(agent.did()).toEqual(['send ready 7/0 g1 #1']);
+    expect(agent.phase(A)).toBe('READY');
+    agent.take({ kind: 'worker-loading', key: A, progress });
+    expect(agent.did()).toEqual([]);
+  });
+
+  it('executes while its engine is in a step', () => {
+    const agent = holding();
+    agent.take({ kind: 'worker-healthy', key: A, busyMillis: 9n });
+    expect(agent.phase(A)).toBe('PREPARING');
+    agent.ready(A);
+    agent.take({ kind: 'worker-healthy', key: A, busyMillis: 9n });
+    expect(agent.phase(A)).toBe('EXECUTING');
+    agent.take({ kind: 'worker-healthy', key: A, busyMillis: 0n });
+    expect(agent.phase(A)).toBe('READY');
+  });
+
+  const failed = (failure: Extract<AgentEvent, { kind: 'worker-failed' }>['failure']): AgentEvent => ({
+    kind: 'worker-failed',
+    key: A,
+    failure,
+    logTail: ['last words'],
+  });
+  it.each([
+    [failed({ kind: 'start-failed', command: 'w', why: 'ENOENT' }), 'WORKER_START_FAILED', '"w" (ENOENT)'],
+    [failed({ kind: 'hello-missing', waited: 30_000 }), 'WORKER_START_FAILED', 'hello within 30 s'],
+    [failed({ kind: 'line-broken', problem: 'is not JSON: "x"' }), 'WORKER_PROTOCOL', 'a line that is not JSON'],
+    [failed({ kind: 'silent', waited: 30_000 }), 'WORKER_UNRESPONSIVE', 'health check within 30 s'],
+  ] as const)('that breaks its word is killed and its stage faulted: %#', (event, reason, words) => {
+    const agent = holding();
+    agent.take(event);
+    expect(agent.did()).toEqual(['kill-worker 7/0 g1', 'send fault 7/0 g1 #1']);
+    expect(faultOf(agent)).toMatchObject({
+      reason: StageFaultReason[`STAGE_FAULT_REASON_${reason}`],
+      message: expect.stringContaining(words),
+      logTail: ['last words'],
+    });
+  });
+
+  it.each([
+    [3, null, 'exited with code 3'],
+    [null, 'SIGKILL', 'was ended by SIGKILL'],
+  ])('that ends by itself (%s, %s) is a fault, and nothing is left to kill', (code, signal, words) => {
+    const agent = holding();
+    agent.ready(A);
+    agent.exit(A, code, signal);
+    expect(agent.did()).toEqual(['send fault 7/0 g1 #2']);
+    expect(faultOf(agent)).toMatchObject({
+      reason: StageFaultReason.STAGE_FAULT_REASON_WORKER_EXITED,
+      message: expect.stringContaining(words),
+    });
+    expect(agent.phase(A)).toBe('FAULTED');
+  });
+
+  it('that faulted says so once: its exit afterwards is no second fault', () => {
+    const agent = holding();
+    const fault = { reason: StageFaultReason.STAGE_FAULT_REASON_LOAD_FAILED, message: 'x', logTail: [] };
+    agent.take({ kind: 'worker-faulted', key: A, fault });
+    agent.exit(A, null, 'SIGKILL');
+    expect(agent.did()).toEqual([]);
+    expect(faultOf(agent)).toEqual(fault);
+    expect([...agent.state.reports.values()].map(({ report }) => report?.$case)).toEqual(['fault']);
+  });
+
+  it('that is being stopped can neither become ready nor fault', () => {
+    const agent = holding();
+    agent.stop(A);
+    agent.ready(A);
+    agent.take({ kind: 'worker-failed', key: A, failure: { kind: 'silent', waited: 1 }, logTail: [] });
+    expect(agent.phase(A)).toBe('STOPPING');
+    agent.exit(A, null, 'SIGKILL');
+    expect(agent.did()).toEqual(['send stopped 7/0 g1 #1']);
+  });
+
+  it('of a stage that nobody holds changes nothing', () => {
+    const agent = new Driver().join();
+    agent.take({ kind: 'worker-ready', key: A, footprint });
+    agent.exit(A);
+    expect(agent.state.stages.size).toBe(0);
+  });
+});

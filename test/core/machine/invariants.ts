@@ -1,0 +1,95 @@
+import type { RunEvent } from '../../../gen/stageplane/v1/run.js';
+import { runPhases } from '../../../src/core/machine/run-transitions.js';
+import { stageRank } from '../../../src/core/machine/stage-transitions.js';
+import type { RunState, World } from '../../../src/core/machine/state.js';
+
+/** What must be true of every world between two turns (DESIGN section 10). Throws with the invariant's number. */
+export function assertInvariants(world: World): void {
+  for (const run of world.runs.values()) {
+    const ending = run.phase === 'TEARING_DOWN' || run.phase === 'DONE';
+    check('I1', (run.outcome !== undefined) === ending, `run ${run.runId} is ${run.phase} with outcome ${run.outcome}`);
+    check(
+      'I1',
+      (run.outcome === 'FAULTED') === (run.cause !== undefined),
+      `run ${run.runId} has a cause without a fault`,
+    );
+    const unready = run.stages.find((stage) => stage.phase !== 'READY');
+    check(
+      'I8',
+      run.phase !== 'RUNNING' || !unready,
+      `run ${run.runId} is RUNNING with stage ${unready?.index} ${unready?.phase}`,
+    );
+    const unsettled = run.stages.find((stage) => stage.phase !== 'STOPPED' && stage.phase !== 'LOST');
+    check(
+      'I17',
+      run.phase !== 'DONE' || !unsettled,
+      `run ${run.runId} is DONE with stage ${unsettled?.index} ${unsettled?.phase}`,
+    );
+    check(
+      'I17',
+      run.phase !== 'DONE' || run.cause?.fixed !== false,
+      `run ${run.runId} is DONE and its cause may change`,
+    );
+    for (const stage of run.stages) {
+      const listed = world.placements.get(stage.nodeId)?.has(run.runId) ?? false;
+      const expected = run.stages.some((other) => other.nodeId === stage.nodeId && other.phase !== 'STOPPED');
+      check('I11', listed === expected, `node ${stage.nodeId} ${listed ? 'lists' : 'forgets'} run ${run.runId}`);
+    }
+  }
+  for (const [id, contact] of world.contacts) {
+    const session = contact.session === undefined ? undefined : world.sessions.get(contact.session);
+    check(
+      'I6',
+      contact.session === undefined || session?.nodeId === id,
+      `node ${id} names a session that is not its own`,
+    );
+    check(
+      'I20',
+      contact.session !== undefined || contact.lost || contact.graceEndsAt !== undefined,
+      `node ${id} waits for ever`,
+    );
+  }
+}
+
+/** What must be true from one turn to the next. */
+export class Watchdog {
+  private runs = new Map<bigint, RunState>();
+  private revision = 0n;
+
+  observe(world: World, events: readonly RunEvent[]): void {
+    for (const event of events) {
+      check('I12', event.revision > this.revision, `revision ${event.revision} follows ${this.revision}`);
+      this.revision = event.revision;
+    }
+    for (const run of world.runs.values()) this.compare(this.runs.get(run.runId), run);
+    this.runs = new Map(world.runs);
+  }
+
+  /** A restart forgets what is volatile and nothing else. */
+  restarted(): void {}
+
+  private compare(before: RunState | undefined, after: RunState): void {
+    if (!before || before.generation !== after.generation) return;
+    const fell = runPhases.indexOf(after.phase) < runPhases.indexOf(before.phase);
+    check('I2', !fell, `run ${after.runId} fell from ${before.phase} to ${after.phase}`);
+    check(
+      'I1',
+      before.outcome === undefined || before.outcome === after.outcome,
+      `run ${after.runId} changed its outcome`,
+    );
+    const changed = before.cause?.fixed && before.cause.revision !== after.cause?.revision;
+    check('I1', !changed, `run ${after.runId} changed its cause`);
+    for (const stage of after.stages) {
+      const was = before.stages[stage.index]!;
+      check(
+        'I2',
+        stageRank(stage.phase) >= stageRank(was.phase),
+        `stage ${stage.index} fell from ${was.phase} to ${stage.phase}`,
+      );
+    }
+  }
+}
+
+function check(invariant: string, holds: boolean, what: string): void {
+  if (!holds) throw new Error(`${invariant} is broken: ${what}`);
+}

@@ -1,0 +1,256 @@
+import type { HeldStage, StageReport, SubscribeResponse } from '../../gen/stageplane/v1/node_agent_service.js';
+import { HeldStagePhase } from '../../gen/stageplane/v1/node_agent_service.js';
+import type { RunEvent, StageFault } from '../../gen/stageplane/v1/run.js';
+import { RunOutcome, RunPhase, StageFaultReason, StagePhase } from '../../gen/stageplane/v1/run.js';
+import { nodeId, runId, type SessionId, sessionId } from '../../src/core/ids.js';
+import type { Answer, Effect } from '../../src/core/machine/effects.js';
+import type { ClusterEvent } from '../../src/core/machine/events.js';
+import { assertInvariants, Watchdog } from '../core/machine/invariants.js';
+import { sampleHello, samplePlan } from '../core/machine/samples.js';
+import { WorldInMemory } from '../core/machine/world-in-memory.js';
+
+type Telling = (story: Story, words: readonly string[]) => void;
+
+/** What may happen in a story. The groups of the pattern are the words that the telling gets. */
+const verbs: readonly (readonly [RegExp, Telling])[] = [
+  [/^node (\S+) joins( from another process)?(?: holding (.+))?$/, (s, w) => s.join(w[0]!, w[1] !== '', w[2]!)],
+  [/^(\S+)'s stream breaks$/, (s, w) => s.endSession(w[0]!, false)],
+  [/^(\S+) says goodbye$/, (s, w) => s.endSession(w[0]!, true)],
+  [/^(\S+) sends a heartbeat$/, (s, w) => s.heartbeat(w[0]!)],
+  [/^create run (\S+) on ([\w, ]+)$/, (s, w) => s.createRun(w[0]!, w[1]!.split(', '))],
+  [/^stop run (\d+)$/, (s, w) => s.post({ kind: 'run-stop-requested', call: 1, runId: runId(BigInt(w[0]!)) })],
+  [/^delete run (\d+)$/, (s, w) => s.post({ kind: 'run-delete-requested', call: 1, runId: runId(BigInt(w[0]!)) })],
+  [/^(un)?cordon (\S+)$/, (s, w) => s.cordon(w[1]!, w[0] === '')],
+  [/^(\S+) acknowledges delivery (\d+)$/, (s, w) => s.acknowledge(w[0]!, w[1]!)],
+  [/^(\S+) refuses delivery (\d+) with (\w+)$/, (s, w) => s.refuse(w[0]!, w[1]!, w[2]!)],
+  [/^(\S+) reports (\w+) (\d+\/\d+ g\d+)(?: (\w+))?$/, (s, w) => s.report(w[0]!, w[1]!, w[2]!, w[3]!)],
+  [/^(\d+) s pass$/, (s, w) => s.pass(Number(w[0]) * 1000)],
+  [/^the orchestrator restarts$/, (s) => s.restart()],
+  [/^the loop was stalled for (\d+) s$/, (s, w) => s.stall(Number(w[0]) * 1000)],
+];
+
+/** Tells a transcript: every line that begins with `>` happens, and what the machine makes of it is written below. */
+export function tell(transcript: string): string {
+  const story = new Story();
+  const told: string[] = [];
+  for (const line of transcript.split('\n')) {
+    if (line.startsWith('#') || line === '') told.push(line);
+    if (!line.startsWith('> ')) continue;
+    told.push(line, ...story.happen(line.slice(2)));
+  }
+  return `${told.join('\n').trimEnd()}\n`;
+}
+
+class Story {
+  private readonly memory = new WorldInMemory();
+  private readonly watchdog = new Watchdog();
+  private readonly sessions = new Map<string, SessionId>();
+  private readonly arrived: ClusterEvent[] = [];
+  private reports = 0n;
+  private lines: string[] = [];
+
+  /** Sentences joined by ` · ` happen in one turn of the loop. */
+  happen(line: string): string[] {
+    this.lines = [];
+    for (const sentence of line.split(' · ')) this.perform(sentence);
+    this.turn();
+    return this.lines;
+  }
+
+  private perform(sentence: string): void {
+    for (const [pattern, telling] of verbs) {
+      const match = pattern.exec(sentence);
+      if (!match) continue;
+      telling(
+        this,
+        match.slice(1).map((word) => word ?? ''),
+      );
+      return;
+    }
+    throw new Error(`no such verb: ${sentence}`);
+  }
+
+  post(event: ClusterEvent): void {
+    this.arrived.push(event);
+  }
+
+  private turn(): void {
+    if (this.arrived.length === 0) return;
+    this.memory.step(...this.arrived.splice(0));
+    this.observe();
+  }
+
+  join(name: string, anotherProcess: boolean, holding: string): void {
+    const session = sessionId(`${name}-${this.sessions.size + 1}`);
+    this.sessions.set(`${name} ${session}`, session);
+    const held = holding === '' ? [] : holding.split(', ').map(heldStage);
+    const clusterId = this.memory.world.nodeByName.has(name) ? this.memory.world.cluster.clusterId : '';
+    const processId = `process-${name}${anotherProcess ? '-2' : ''}`;
+    this.post({ kind: 'hello-received', session, hello: sampleHello(name, { held, clusterId, processId }) });
+  }
+
+  endSession(name: string, goodbye: boolean): void {
+    this.post({ kind: 'session-ended', session: this.sessionOf(name), goodbye });
+  }
+
+  heartbeat(name: string): void {
+    this.post({ kind: 'heartbeat-received', session: this.sessionOf(name), sequence: 1n, usage: [] });
+  }
+
+  createRun(requestId: string, names: readonly string[]): void {
+    const ids = names.map((name) => this.memory.world.nodeByName.get(name) ?? nodeId(99n));
+    const request = { requestId, digest: names.join(), plan: samplePlan(ids) };
+    this.post({ kind: 'run-requested', call: 1, request });
+  }
+
+  cordon(name: string, cordoned: boolean): void {
+    const id = this.memory.world.nodeByName.get(name)!;
+    this.post({ kind: 'node-cordon-requested', call: 1, nodeId: id, cordoned });
+  }
+
+  acknowledge(name: string, delivery: string): void {
+    this.post({ kind: 'delivery-acked', session: this.sessionOf(name), deliveryId: BigInt(delivery) });
+  }
+
+  refuse(name: string, delivery: string, reason: string): void {
+    const session = this.sessionOf(name);
+    this.post({ kind: 'delivery-refused', session, deliveryId: BigInt(delivery), fault: faultOf(reason) });
+  }
+
+  report(name: string, what: string, stage: string, reason: string): void {
+    this.reports += 1n;
+    const report: StageReport = { reportId: this.reports, ...keyOf(stage), report: reportOf(what, reason) };
+    this.post({ kind: 'stage-reported', session: this.sessionOf(name), report });
+  }
+
+  pass(milliseconds: number): void {
+    this.memory.pass(milliseconds, () => this.observe());
+  }
+
+  restart(): void {
+    this.sessions.clear();
+    this.memory.restart();
+    this.watchdog.restarted();
+  }
+
+  stall(milliseconds: number): void {
+    this.memory.now += milliseconds;
+    this.post({ kind: 'loop-stalled' });
+  }
+
+  private sessionOf(name: string): SessionId {
+    const known = [...this.sessions].filter(([key]) => key.startsWith(`${name} `));
+    return known.at(-1)?.[1] ?? sessionId(`${name}-none`);
+  }
+
+  private observe(): void {
+    const { turn, world } = this.memory;
+    assertInvariants(world);
+    this.watchdog.observe(world, turn!.events);
+    if (turn!.events.length > 0)
+      this.lines.push(`commit  r${turn!.events.at(-1)!.revision}  ${turn!.events.map(eventText).join(' · ')}`);
+    for (const effect of turn!.effects) {
+      const text = effectText(effect);
+      if (text) this.lines.push(text);
+    }
+  }
+}
+
+function heldStage(text: string): HeldStage {
+  const [stage = '', generation = '', phase = ''] = text.split(' ');
+  return { ...keyOf(`${stage} ${generation}`), phase: HeldStagePhase[`HELD_STAGE_PHASE_${phase as 'READY'}`] };
+}
+
+function keyOf(text: string) {
+  const [, run, stage, generation] = /^(\d+)\/(\d+) g(\d+)$/.exec(text) ?? [];
+  return { runId: BigInt(run!), stageIndex: Number(stage), generation: Number(generation) };
+}
+
+function faultOf(reason: string): StageFault {
+  const known = StageFaultReason[`STAGE_FAULT_REASON_${reason}` as keyof typeof StageFaultReason];
+  return { reason: known, message: `told as ${reason}`, logTail: [] };
+}
+
+function reportOf(what: string, reason: string): StageReport['report'] {
+  switch (what) {
+    case 'loading':
+      return { $case: 'loading', value: { phase: 1, bytesDone: 1n, bytesTotal: 2n } };
+    case 'ready':
+      return { $case: 'ready', value: { bytesRead: 2n, bytesDigest: '', deviceBytes: 0n, hostBytes: 0n } };
+    case 'fault':
+      return { $case: 'fault', value: faultOf(reason) };
+    default:
+      return { $case: 'stopped', value: {} };
+  }
+}
+
+function eventText({ runId, detail }: RunEvent): string {
+  switch (detail?.$case) {
+    case 'runPhase': {
+      const { phase, outcome, cause } = detail.value;
+      const ended = outcome === 0 ? '' : ` ${bare(RunOutcome[outcome], 'RUN_OUTCOME_')}`;
+      const because = cause
+        ? ` because ${bare(StageFaultReason[cause.reason], 'STAGE_FAULT_REASON_')} of stage ${cause.stageIndex}`
+        : '';
+      return `run ${runId} ${bare(RunPhase[phase], 'RUN_PHASE_')}${ended}${because}`;
+    }
+    case 'stagePhase':
+      return `${runId}/${detail.value.stageIndex} ${bare(StagePhase[detail.value.phase], 'STAGE_PHASE_')}`;
+    case 'fault':
+      return `${runId}/${detail.value.stageIndex} fault ${bare(StageFaultReason[detail.value.fault!.reason], 'STAGE_FAULT_REASON_')}`;
+    default:
+      return '?';
+  }
+}
+
+function effectText(effect: Effect): string | undefined {
+  switch (effect.kind) {
+    case 'send':
+      return `send    ${effect.session}  ${messageText(effect.message)}`;
+    case 'close-session':
+      return `close   ${effect.session}  ${effect.why.code} ${effect.why.reason}`;
+    case 'answer':
+      return `answer  ${answerText(effect.answer)}`;
+    case 'say':
+      return `say     ${effect.message}`;
+    case 'arm':
+      return undefined;
+  }
+}
+
+function messageText({ message }: SubscribeResponse): string {
+  switch (message?.$case) {
+    case 'welcome':
+      return `welcome, node ${message.value.nodeId}, epoch ${message.value.epoch}`;
+    case 'provision': {
+      const { deliveryId, generation, stages } = message.value;
+      const which = stages.map(({ provision }) => `${provision?.runId}/${provision?.stageIndex}`).join(', ');
+      return `delivery ${deliveryId}: provision ${which} g${generation}`;
+    }
+    case 'stop': {
+      const { deliveryId, runId, stageIndex, generation, reason } = message.value;
+      return `delivery ${deliveryId}: stop ${runId}/${stageIndex} g${generation} (${reason})`;
+    }
+    case 'reportAck':
+      return `report-ack ${message.value.reportIds.join(', ')}`;
+    case 'heartbeatAck':
+      return 'heartbeat-ack';
+    default:
+      return message?.$case ?? '?';
+  }
+}
+
+function answerText(answer: Answer): string {
+  switch (answer.kind) {
+    case 'rejected':
+      return `rejected: ${answer.rejection.message}`;
+    case 'run':
+      return `run ${answer.runId}`;
+    default:
+      return answer.kind;
+  }
+}
+
+function bare(name: string | undefined, prefix: string): string {
+  return (name ?? '?').replace(prefix, '');
+}
