@@ -1,0 +1,47 @@
+import { limits } from '../../core/limits.js';
+
+/** One step that waits or runs. */
+export interface Work {
+  readonly sessionId: string;
+  readonly step: number;
+  /** Bytes of its input. */
+  readonly bytes: number;
+  /** Set from outside; the step looks at it between two micro-batches. */
+  cancelled: boolean;
+}
+
+/** Runs steps one after the other, in the order of their arrival. */
+export class WorkQueue {
+  #works = new Set<Work>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  get full(): boolean {
+    return this.#works.size >= limits.queuedSteps;
+  }
+
+  /** Steps that wait for their turn. */
+  get waiting(): number {
+    return Math.max(0, this.#works.size - 1);
+  }
+
+  get bytes(): number {
+    return [...this.#works].reduce((sum, work) => sum + work.bytes, 0);
+  }
+
+  /** `perform` must not reject. */
+  run<T>(work: Work, perform: () => Promise<T>): Promise<T> {
+    this.#works.add(work);
+    const done = this.#last.then(perform).finally(() => this.#works.delete(work));
+    this.#last = done;
+    return done;
+  }
+
+  /** Cancels a session's steps, or the one of that name, and says whether there were any. */
+  cancel(sessionId: string, step?: number): boolean {
+    const matching = [...this.#works].filter(
+      (work) => work.sessionId === sessionId && (step === undefined || work.step === step),
+    );
+    for (const work of matching) work.cancelled = true;
+    return matching.length > 0;
+  }
+}
