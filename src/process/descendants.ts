@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Ids of every process that `root` started, directly or not, as far as they have not been handed to another parent. */
+export function descendantsOf(root: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const { pid, parent } of listProcesses()) children.set(parent, [...(children.get(parent) ?? []), pid]);
+  const found: number[] = [];
+  const waiting = [...(children.get(root) ?? [])];
+  for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
+    found.push(pid);
+    waiting.push(...(children.get(pid) ?? []));
+  }
+  return found;
+}
+
+/** Whether a process exists and is not merely waiting to be reaped. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return process.platform !== 'linux' || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+}
+
+function listProcesses(): ProcessEntry[] {
+  if (process.platform === 'linux') return readdirSync('/proc').filter(isNumber).flatMap(readStat);
+  const listing = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  return listing
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .map(([pid = 0, parent = 0]) => ({ pid, parent }));
+}
+
+function readStat(name: string): ProcessEntry[] {
+  try {
+    // The second field is the command in parentheses and may hold anything; the parent is the second word after it.
+    const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+    const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return [{ pid: Number(name), parent: Number(parent) }];
+  } catch {
+    // It ended while we looked.
+    return [];
+  }
+}
+
+function isNumber(name: string): boolean {
+  return /^\d+$/.test(name);
+}

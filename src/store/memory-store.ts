@@ -1,0 +1,88 @@
+import type { RunEvent } from '../../gen/stageplane/v1/run.js';
+import type { NodeId, Revision, RunId } from '../core/ids.js';
+import { limits } from '../core/limits.js';
+import type { Changes } from '../core/machine/draft.js';
+import type { ClusterState, NodeState, RequestRecord, RunState, StoredWorld } from '../core/machine/state.js';
+import { checkStorable } from './check-storable.js';
+import { firstCluster } from './first-cluster.js';
+import type { Store, StoreOptions } from './store.js';
+
+/** A store without a disk, for simulations and tests: it survives `close`, but not the process. */
+export class MemoryStore implements Store {
+  private cluster: ClusterState;
+  private readonly requestRecords: number;
+  private readonly nodes = new Map<NodeId, NodeState>();
+  private readonly runs = new Map<RunId, RunState>();
+  private readonly requests = new Map<string, RequestRecord>();
+  private readonly events = new Map<RunId, RunEvent[]>();
+
+  constructor({ newClusterId, requestRecords = limits.requestRecords }: StoreOptions) {
+    this.cluster = firstCluster(newClusterId());
+    this.requestRecords = requestRecords;
+  }
+
+  load(): StoredWorld {
+    return {
+      cluster: this.cluster,
+      nodes: ascending(this.nodes.values(), (node) => node.nodeId),
+      runs: ascending(this.runs.values(), (run) => run.runId).map(withoutVolatile),
+      requests: ascending(this.requests.values(), (request) => request.runId),
+    };
+  }
+
+  commit(changes: Changes): void {
+    // All checks come before the first change: that is what makes it all or nothing.
+    checkStorable(changes);
+    const deleted = new Set(changes.deletedRuns);
+    const events = changes.events.filter((event) => !deleted.has(event.runId as RunId));
+    for (const event of events) this.checkEvent(event, changes);
+
+    this.cluster = changes.cluster;
+    for (const node of changes.nodes) this.nodes.set(node.nodeId, node);
+    for (const { after } of changes.runs) this.runs.set(after.runId, after);
+    for (const request of changes.requests) this.requests.set(request.requestId, request);
+    for (const event of events) this.appendEvent(event);
+    for (const id of deleted) {
+      this.runs.delete(id);
+      this.events.delete(id);
+    }
+    this.forgetSpentRequests();
+  }
+
+  runEvents(runId: RunId, afterRevision: Revision, limit: number): RunEvent[] {
+    const events = this.events.get(runId) ?? [];
+    return events.filter((event) => event.revision > afterRevision).slice(0, limit);
+  }
+
+  checkpoint(): void {}
+
+  close(): void {}
+
+  private checkEvent(event: RunEvent, changes: Changes): void {
+    if (event.revision <= this.cluster.revision) throw new Error(`revision ${event.revision} was committed before`);
+    const known = changes.runs.some(({ after }) => after.runId === event.runId) || this.runs.has(event.runId as RunId);
+    if (!known) throw new Error(`an event of the unknown run ${event.runId}`);
+  }
+
+  private appendEvent(event: RunEvent): void {
+    const events = this.events.get(event.runId as RunId) ?? [];
+    this.events.set(event.runId as RunId, [...events, event]);
+  }
+
+  private forgetSpentRequests(): void {
+    const excess = this.requests.size - this.requestRecords;
+    if (excess <= 0) return;
+    const spent = [...this.requests.values()].filter((request) => !this.runs.has(request.runId));
+    for (const { requestId } of ascending(spent, (request) => request.runId).slice(0, excess)) {
+      this.requests.delete(requestId);
+    }
+  }
+}
+
+function withoutVolatile(run: RunState): RunState {
+  return { ...run, stages: run.stages.map((stage) => ({ ...stage, volatile: {} })) };
+}
+
+function ascending<T>(items: Iterable<T>, key: (item: T) => bigint): T[] {
+  return [...items].sort((a, b) => (key(a) < key(b) ? -1 : Number(key(a) > key(b))));
+}

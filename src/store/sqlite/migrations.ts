@@ -1,0 +1,85 @@
+/**
+ * Each entry takes the database from the version of its index to the next one. Never change an entry that was
+ * released: add another.
+ *
+ * Numbers are signed 64-bit; times are milliseconds since 1970; blobs are protobuf messages of stageplane.v1.
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE cluster (
+    id           INTEGER PRIMARY KEY CHECK (id = 1),
+    cluster_id   TEXT    NOT NULL,
+    epoch        INTEGER NOT NULL,
+    revision     INTEGER NOT NULL,
+    next_run_id  INTEGER NOT NULL,
+    next_node_id INTEGER NOT NULL
+  ) STRICT;
+
+  -- Names and instance ids are unique at the end of a turn, but need not be between two of its rows.
+  CREATE TABLE nodes (
+    node_id     INTEGER PRIMARY KEY,
+    name        TEXT    NOT NULL,
+    instance_id TEXT    NOT NULL,
+    cordoned    INTEGER NOT NULL,
+    machine     BLOB    NOT NULL, -- Node, with descriptor and engines only
+    created_at  INTEGER NOT NULL,
+    revision    INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE runs (
+    run_id     INTEGER PRIMARY KEY,
+    request_id TEXT    NOT NULL,
+    mode       INTEGER NOT NULL, -- RunMode
+    phase      TEXT    NOT NULL,
+    outcome    TEXT,
+    generation INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    revision   INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE causes (
+    run_id      INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+    fault       BLOB    NOT NULL, -- StageFault
+    stage_index INTEGER,
+    node_id     INTEGER,
+    component   TEXT    NOT NULL,
+    revision    INTEGER NOT NULL,
+    fixed       INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE plans (
+    run_id     INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    generation INTEGER NOT NULL,
+    plan_id    TEXT    NOT NULL,
+    planned    BLOB    NOT NULL, -- Run, with plan and settings only
+    PRIMARY KEY (run_id, generation)
+  ) STRICT;
+
+  CREATE TABLE stages (
+    run_id      INTEGER NOT NULL,
+    generation  INTEGER NOT NULL,
+    stage_index INTEGER NOT NULL,
+    node_id     INTEGER NOT NULL,
+    phase       TEXT    NOT NULL,
+    fault       BLOB, -- StageFault
+    footprint   BLOB, -- StageFootprint
+    PRIMARY KEY (run_id, generation, stage_index),
+    FOREIGN KEY (run_id, generation) REFERENCES plans ON DELETE CASCADE
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE events (
+    revision INTEGER PRIMARY KEY,
+    run_id   INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    event    BLOB    NOT NULL -- RunEvent
+  ) STRICT;
+  CREATE INDEX events_of_run ON events (run_id, revision);
+
+  -- No reference to the run: the record outlives it, so that a request has its effect once.
+  CREATE TABLE requests (
+    request_id TEXT    PRIMARY KEY,
+    digest     TEXT    NOT NULL,
+    run_id     INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX requests_of_run ON requests (run_id);
+  `,
+];

@@ -1,0 +1,94 @@
+import type { Database } from 'better-sqlite3';
+import type { RunEvent } from '../../../gen/stageplane/v1/run.js';
+import type { Revision, RunId } from '../../core/ids.js';
+import { limits } from '../../core/limits.js';
+import type { Changes } from '../../core/machine/draft.js';
+import type { StoredWorld } from '../../core/machine/state.js';
+import { checkStorable } from '../check-storable.js';
+import type { Store, StoreOptions } from '../store.js';
+import { StoreError } from '../store-error.js';
+import { clusterRow } from './cluster-row.js';
+import { eventRows } from './event-rows.js';
+import { nodeRows } from './node-rows.js';
+import { openDatabase } from './open-database.js';
+import { requestRows } from './request-rows.js';
+import { runRows } from './run-rows.js';
+import { withStoreErrors } from './store-error-of.js';
+
+/**
+ * Opens the store of a data folder; a new cluster begins when the folder has none. The caller holds the folder's lock.
+ *
+ * @throws StoreError of every kind.
+ */
+export function openSqliteStore(folder: string, options: StoreOptions): SqliteStore {
+  return new SqliteStore(openDatabase(folder, options.newClusterId), folder, options.requestRecords);
+}
+
+/** The embedded store: one file beside its log, one transaction per turn. */
+export class SqliteStore implements Store {
+  private readonly cluster;
+  private readonly nodes;
+  private readonly runs;
+  private readonly requests;
+  private readonly events;
+  private readonly write;
+
+  /** `db` is open, configured and migrated. */
+  constructor(
+    private readonly db: Database,
+    private readonly folder: string,
+    requestRecords: number = limits.requestRecords,
+  ) {
+    this.cluster = clusterRow(db);
+    this.nodes = nodeRows(db);
+    this.runs = runRows(db);
+    this.requests = requestRows(db, requestRecords);
+    this.events = eventRows(db);
+    this.write = db.transaction((changes: Changes) => this.putAll(changes));
+  }
+
+  load(): StoredWorld {
+    return withStoreErrors(this.folder, () => this.db.transaction(() => this.readAll())());
+  }
+
+  commit(changes: Changes): void {
+    checkStorable(changes);
+    withStoreErrors(this.folder, () => this.write.immediate(changes));
+  }
+
+  runEvents(runId: RunId, afterRevision: Revision, limit: number): RunEvent[] {
+    return withStoreErrors(this.folder, () => this.events.after(runId, afterRevision, limit));
+  }
+
+  checkpoint(): void {
+    withStoreErrors(this.folder, () => this.db.pragma('wal_checkpoint(PASSIVE)'));
+  }
+
+  close(): void {
+    withStoreErrors(this.folder, () => this.db.close());
+  }
+
+  private putAll(changes: Changes): void {
+    const deleted = new Set(changes.deletedRuns);
+    this.cluster.put(changes.cluster);
+    for (const node of changes.nodes) this.nodes.put(node);
+    for (const { before, after } of changes.runs) this.runs.put(before, after);
+    for (const request of changes.requests) this.requests.put(request);
+    // A run may come and go within one turn: then there is no row that its events could refer to.
+    for (const event of changes.events) if (!deleted.has(event.runId as RunId)) this.events.add(event);
+    for (const id of deleted) this.runs.delete(id);
+    if (changes.requests.length + deleted.size > 0) this.requests.forgetSpent();
+  }
+
+  private readAll(): StoredWorld {
+    try {
+      const cluster = this.cluster.get();
+      if (!cluster) throw new Error('it has no cluster');
+      return { cluster, nodes: this.nodes.all(), runs: this.runs.all(), requests: this.requests.all() };
+    } catch (error) {
+      // Errors of SQLite have a code and are sorted out elsewhere; what is left is a row that cannot be understood.
+      if (!(error instanceof Error) || 'code' in error) throw error;
+      throw new StoreError('corrupt', this.folder, error.message, error);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import type { RunEvent } from '../../gen/stageplane/v1/run.js';
+import type { Revision, RunId } from '../core/ids.js';
+import type { Changes } from '../core/machine/draft.js';
+import type { StoredWorld } from '../core/machine/state.js';
+
+/**
+ * What survives the orchestrator. One process owns it (a folder lock sees to that) and one loop writes to it, so every
+ * method is synchronous: nothing can come between a turn and its commit.
+ *
+ * Every method throws `StoreError` when the disk does not do its part. Any other exception is a defect. A test suite
+ * (test/store/store-contract.ts) holds every implementation to this page.
+ */
+export interface Store {
+  /**
+   * Everything that was committed, and nothing else (I11). Nodes, runs and requests come in the order of their node or
+   * run id; the `volatile` part of every stage is empty.
+   */
+  load(): StoredWorld;
+
+  /**
+   * Makes one turn durable, all or nothing: when it returns, the turn survives kill -9 and power loss (I4); when it
+   * throws, the store is as before. One exception: after the kind `io` the outcome is unknown, as after a lost answer;
+   * end the process and begin again from `load()`.
+   *
+   * A run that is deleted takes its events along, those of the same turn too. Its request record stays, so that the
+   * same request cannot have a second effect (I9); of the records whose run is gone only the newest are kept, so that
+   * there are never more than `limits.requestRecords` (I16).
+   */
+  commit(changes: Changes): void;
+
+  /**
+   * Events of one run with a revision above `afterRevision`, in the order of their revisions, at most `limit` (I10).
+   * Empty when the run is unknown.
+   */
+  runEvents(runId: RunId, afterRevision: Revision, limit: number): RunEvent[];
+
+  /**
+   * Tidies up; may block for some 10 ms. Call it when the loop is idle, so that no commit has to do it.
+   */
+  checkpoint(): void;
+
+  /** Releases the store; nothing may be called after it. Calling it twice is fine. */
+  close(): void;
+}
+
+export interface StoreOptions {
+  /** Called once in the life of a cluster, when nothing is stored yet. The epoch of the new cluster is 0. */
+  readonly newClusterId: () => string;
+  /** Request records kept; default `limits.requestRecords`. */
+  readonly requestRecords?: number | undefined;
+}

@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { RunMode } from '../../gen/stageplane/v1/planner.js';
+import { RunOutcome as WireOutcome, RunPhase as WirePhase } from '../../gen/stageplane/v1/run.js';
+import { millis, nodeId, revision, runId, wallMillis } from '../../src/core/ids.js';
+import type { Draft } from '../../src/core/machine/draft.js';
+import { runPhases } from '../../src/core/machine/run-transitions.js';
+import { stagePhases } from '../../src/core/machine/stage-transitions.js';
+import type { NodeState, RunCause, RunState, StageState } from '../../src/core/machine/state.js';
+import {
+  engineOffer,
+  nodeDescriptor,
+  runPlan,
+  stageFault,
+  stageFootprint,
+  stageSettings,
+  text,
+  uint32,
+} from './arbitrary-messages.js';
+
+/** One change that a turn makes; it does nothing where it makes no sense. */
+export type Deed = (draft: Draft) => void;
+
+const STAGES = 3;
+/** Runs count from 1, so these meet the first ones of a history. */
+const fewIds = fc.bigInt(1n, 4n);
+const time = fc.integer({ min: 0, max: 8_000_000_000_000 }).map(wallMillis);
+const anyNodeId = fc.bigInt(1n, 2n ** 63n - 1n).map(nodeId);
+
+const putNode: fc.Arbitrary<Deed> = fc
+  .record({
+    nodeId: fewIds.map((id) => nodeId(id + 1n)),
+    name: text,
+    cordoned: fc.boolean(),
+    descriptor: nodeDescriptor,
+    engines: fc.array(engineOffer, { maxLength: 2 }),
+    createdAt: time,
+  })
+  .map((parts) => (draft) => {
+    const node: NodeState = { ...parts, instanceId: `instance-${parts.nodeId}`, revision: revision(0n) };
+    draft.putNode(node);
+  });
+
+const stage: fc.Arbitrary<Omit<StageState, 'index'>> = fc.record({
+  nodeId: anyNodeId,
+  phase: fc.constantFrom(...stagePhases),
+  fault: fc.option(stageFault, { nil: undefined }),
+  footprint: fc.option(stageFootprint, { nil: undefined }),
+  volatile: fc.constantFrom({}, { since: millis(7) }),
+});
+
+const cause: fc.Arbitrary<RunCause> = fc.record({
+  fault: stageFault,
+  stageIndex: fc.option(uint32, { nil: undefined }),
+  nodeId: fc.option(anyNodeId, { nil: undefined }),
+  component: fc.constantFrom('agent', 'worker', 'orchestrator', 'token-endpoint'),
+  revision: fc.bigInt(1n, 2n ** 63n - 1n).map(revision),
+  fixed: fc.boolean(),
+});
+
+const progress = fc.record({
+  phase: fc.constantFrom(...runPhases),
+  outcome: fc.option(fc.constantFrom('COMPLETED' as const, 'FAULTED' as const, 'STOPPED' as const), { nil: undefined }),
+  cause: fc.option(cause, { nil: undefined }),
+});
+
+const planned = fc.record({
+  plan: runPlan,
+  planId: text,
+  settings: fc.array(stageSettings, { maxLength: STAGES }),
+  stages: fc.array(stage, { minLength: 1, maxLength: STAGES }).map(numbered),
+});
+
+const putRun: fc.Arbitrary<Deed> = fc
+  .record({
+    mode: fc.constantFrom(RunMode.RUN_MODE_ONE_SHOT, RunMode.RUN_MODE_SERVING),
+    createdAt: time,
+    progress,
+    planned,
+  })
+  .map(({ mode, createdAt, progress, planned }) => (draft) => {
+    const id = draft.cluster.nextRunId;
+    draft.cluster = { ...draft.cluster, nextRunId: runId(id + 1n) };
+    const run = { runId: id, requestId: `request-${id}`, mode, generation: 1, createdAt, ...progress, ...planned };
+    recordAndPut(draft, { ...run, revision: revision(0n) });
+    draft.putRequest({ requestId: run.requestId, digest: run.planId, runId: id });
+  });
+
+/** The run moves on, and one of its stages with it: in one field, since a store may compare them one by one. */
+const moveRun: fc.Arbitrary<Deed> = fc
+  .record({
+    id: fewIds.map(runId),
+    progress,
+    index: fc.nat(STAGES - 1),
+    stage,
+    field: fc.constantFrom('nodeId', 'phase', 'fault', 'footprint', 'volatile'),
+  })
+  .map(({ id, progress, index, stage, field }) => (draft) => {
+    const run = draft.run(id);
+    const known = run?.stages[index];
+    if (!run || !known) return;
+    recordAndPut(draft, { ...run, ...progress, stages: run.stages.with(index, { ...known, [field]: stage[field] }) });
+  });
+
+/** The run begins again, with another plan or with the very same one. */
+const replanRun: fc.Arbitrary<Deed> = fc
+  .record({ id: fewIds.map(runId), progress, planned: fc.option(planned, { nil: {} }) })
+  .map(({ id, progress, planned }) => (draft) => {
+    const run = draft.run(id);
+    if (run) recordAndPut(draft, { ...run, ...progress, ...planned, generation: run.generation + 1 });
+  });
+
+const deleteRun: fc.Arbitrary<Deed> = fewIds.map((id) => (draft) => {
+  if (draft.run(runId(id))) draft.deleteRun(runId(id));
+});
+
+const beginEpoch: fc.Arbitrary<Deed> = fc.constant((draft) => {
+  draft.cluster = { ...draft.cluster, epoch: draft.cluster.epoch + 1n };
+});
+
+/** Turns of a few deeds each, over few runs and nodes, so that they meet. */
+export const turns: fc.Arbitrary<Deed[][]> = fc.array(
+  fc.array(
+    fc.oneof(
+      { arbitrary: putRun, weight: 3 },
+      { arbitrary: moveRun, weight: 4 },
+      { arbitrary: replanRun, weight: 1 },
+      { arbitrary: deleteRun, weight: 1 },
+      { arbitrary: putNode, weight: 2 },
+      { arbitrary: beginEpoch, weight: 1 },
+    ),
+    { maxLength: 6 },
+  ),
+  { maxLength: 6 },
+);
+
+function recordAndPut(draft: Draft, run: RunState): void {
+  const phase = { phase: WirePhase.RUN_PHASE_RUNNING, outcome: WireOutcome.RUN_OUTCOME_UNSPECIFIED, cause: undefined };
+  draft.putRun({ ...run, revision: draft.record(run, { $case: 'runPhase', value: phase }) });
+}
+
+function numbered(stages: Omit<StageState, 'index'>[]): StageState[] {
+  return stages.map((stage, index) => ({ ...stage, index }));
+}

@@ -1,0 +1,19 @@
+import { MemoryStore } from '../../src/store/memory-store.js';
+import { describeStore } from './store-contract.js';
+
+describeStore('memory', () => {
+  let store: MemoryStore | undefined;
+  return {
+    open: (options) => {
+      // Options belong to an opening, the content to the place; memory has one of each while it is empty.
+      if (!store || isEmpty(store)) store = new MemoryStore(options);
+      return store;
+    },
+    remove: () => {},
+  };
+});
+
+function isEmpty(store: MemoryStore): boolean {
+  const { cluster, runs, nodes } = store.load();
+  return cluster.epoch === 0n && cluster.revision === 0n && runs.length + nodes.length === 0;
+}

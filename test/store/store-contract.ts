@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RunEvent } from '../../gen/stageplane/v1/run.js';
+import { millis, revision, runId, wallMillis } from '../../src/core/ids.js';
+import { Draft } from '../../src/core/machine/draft.js';
+import type { Rules } from '../../src/core/machine/rules.js';
+import type { RunState, StoredWorld, World } from '../../src/core/machine/state.js';
+import { openWorld } from '../../src/core/machine/world.js';
+import type { Store, StoreOptions } from '../../src/store/store.js';
+import { turns } from './arbitrary-turns.js';
+import { changesOf, createRunChanges, sampleEvent, sampleNode } from './sample-changes.js';
+
+/** One place where a store keeps its things; opening it again is what a restart does. */
+export interface StorePlace {
+  open(options: StoreOptions): Store;
+  remove(): void;
+}
+
+/** What every store promises in store.ts. */
+export function describeStore(name: string, makePlace: () => StorePlace): void {
+  describe(`${name}: a store`, () => {
+    let place: StorePlace;
+    let store: Store;
+    const open = (requestRecords?: number): Store =>
+      place.open({ newClusterId: () => 'cluster-of-the-test', requestRecords });
+    const restart = (): void => {
+      store.close();
+      store = open();
+    };
+    beforeEach(() => {
+      place = makePlace();
+      store = open();
+    });
+    afterEach(() => {
+      store.close();
+      place.remove();
+    });
+
+    test('begins with the cluster it was given, at epoch 0', () => {
+      expect(store.load()).toEqual({
+        cluster: { clusterId: 'cluster-of-the-test', epoch: 0n, revision: 0n, nextRunId: 1n, nextNodeId: 2n },
+        nodes: [],
+        runs: [],
+        requests: [],
+      });
+    });
+
+    test('keeps its cluster over a restart, whatever a new one would be called', () => {
+      store.commit(changesOf({ ...store.load().cluster, epoch: 7n }));
+      store.close();
+      store = place.open({ newClusterId: () => 'another' });
+      expect(store.load().cluster).toMatchObject({ clusterId: 'cluster-of-the-test', epoch: 7n });
+    });
+
+    test('gives back the durable state of any history, at once and after a restart (I11)', () => {
+      fc.assert(
+        fc.property(turns, (history) => {
+          const own = makePlace();
+          try {
+            expectRestartEquivalence(own, history);
+          } finally {
+            own.remove();
+          }
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    test('commits all of a turn or nothing, when the turn fails at its last row', () => {
+      store.commit(createRunChanges(store.load().cluster));
+      const before = store.load();
+      const turn = createRunChanges(before.cluster);
+      const committedBefore = sampleEvent(runId(1n), revision(1n));
+      const nodes = [sampleNode(2n)];
+      expect(() => store.commit({ ...turn, nodes, events: [...turn.events, committedBefore] })).toThrow();
+      expect(store.load()).toEqual(before);
+      expect(store.runEvents(runId(2n), revision(0n), 10)).toEqual([]);
+      store.commit(turn);
+      expect(store.load().runs).toHaveLength(2);
+    });
+
+    test('refuses an event of a run that it does not have', () => {
+      const { cluster } = store.load();
+      const turn = changesOf(
+        { ...cluster, revision: revision(1n) },
+        { events: [sampleEvent(runId(9n), revision(1n))] },
+      );
+      expect(() => store.commit(turn)).toThrow();
+      expect(store.load().cluster).toEqual(cluster);
+    });
+
+    test('refuses a number that does not fit in a column, and keeps the largest that does', () => {
+      const largest = 2n ** 63n - 1n;
+      store.commit(changesOf({ ...store.load().cluster, epoch: largest }, { nodes: [sampleNode(largest)] }));
+      const before = store.load();
+      expect(before.cluster.epoch).toBe(largest);
+      expect(before.nodes.map((node) => node.nodeId)).toEqual([largest]);
+      expect(() => store.commit(changesOf({ ...before.cluster, epoch: largest + 1n }))).toThrow(RangeError);
+      expect(() => store.commit(changesOf(before.cluster, { nodes: [sampleNode(largest + 1n)] }))).toThrow(RangeError);
+      expect(store.load()).toEqual(before);
+    });
+
+    test('reads the events of one run in order, above a revision, at most as many as asked (I10)', () => {
+      const cluster = store.load().cluster;
+      const first = createRunChanges(cluster);
+      const second = createRunChanges(first.cluster);
+      const mine = [3n, 5n, 6n, 9n].map((at) => sampleEvent(runId(1n), revision(at)));
+      const theirs = [4n, 7n, 8n].map((at) => sampleEvent(runId(2n), revision(at)));
+      store.commit(first);
+      store.commit(second);
+      store.commit(changesOf({ ...cluster, revision: revision(9n) }, { events: [...mine, ...theirs] }));
+
+      const read = (after: bigint, limit: number) =>
+        store.runEvents(runId(1n), revision(after), limit).map((event) => event.revision);
+      expect(read(0n, 10)).toEqual([1n, 3n, 5n, 6n, 9n]);
+      expect(read(3n, 2)).toEqual([5n, 6n]);
+      expect(read(6n, 10)).toEqual([9n]);
+      expect(read(9n, 10)).toEqual([]);
+      expect(read(0n, 0)).toEqual([]);
+      expect(store.runEvents(runId(1n), revision(5n), 1)).toEqual([mine[2]]);
+    });
+
+    test('knows no events of an unknown run, nor above any revision that a launcher may ask for', () => {
+      store.commit(createRunChanges(store.load().cluster));
+      const uint64 = 2n ** 64n - 1n;
+      expect(store.runEvents(runId(uint64), revision(0n), 10)).toEqual([]);
+      expect(store.runEvents(runId(1n), revision(uint64), 10)).toEqual([]);
+    });
+
+    test('forgets a deleted run with its events, and remembers its request (I9)', () => {
+      const first = createRunChanges(store.load().cluster);
+      const second = createRunChanges(first.cluster);
+      store.commit(first);
+      store.commit(second);
+      store.commit(changesOf(second.cluster, { deletedRuns: [runId(1n)] }));
+      restart();
+      expect(store.load().runs.map((run) => run.runId)).toEqual([2n]);
+      expect(store.load().requests.map((request) => request.requestId)).toEqual(['request-1', 'request-2']);
+      expect(store.runEvents(runId(1n), revision(0n), 10)).toEqual([]);
+      expect(store.runEvents(runId(2n), revision(0n), 10)).toHaveLength(1);
+    });
+
+    test('takes a run that came and went within one turn', () => {
+      const turn = createRunChanges(store.load().cluster);
+      store.commit({ ...turn, runs: [], deletedRuns: [runId(1n)] });
+      expect(store.load()).toMatchObject({ runs: [], requests: turn.requests, cluster: turn.cluster });
+      expect(store.runEvents(runId(1n), revision(0n), 10)).toEqual([]);
+    });
+
+    test('forgets the oldest requests of deleted runs when there are too many, never one of a run it has (I16)', () => {
+      store.close();
+      store = open(3);
+      for (let count = 0; count < 5; count++) store.commit(createRunChanges(store.load().cluster));
+      const ids = () => store.load().requests.map((request) => request.runId);
+      expect(ids()).toEqual([1n, 2n, 3n, 4n, 5n]);
+      store.commit(changesOf(store.load().cluster, { deletedRuns: [4n, 2n, 1n].map(runId) }));
+      expect(ids()).toEqual([3n, 4n, 5n]);
+      store.commit(createRunChanges(store.load().cluster));
+      expect(ids()).toEqual([3n, 5n, 6n]);
+    });
+
+    test('goes on as before after a checkpoint, and may be closed twice', () => {
+      store.commit(createRunChanges(store.load().cluster));
+      const before = store.load();
+      store.checkpoint();
+      expect(store.load()).toEqual(before);
+      store.commit(createRunChanges(before.cluster));
+      restart();
+      store.close();
+      store.close();
+      store = open();
+      expect(store.load().runs).toHaveLength(2);
+    });
+  });
+}
+
+const rules: Rules = { timings: {} as Rules['timings'], sha256: () => '' };
+
+/** Runs a history through real drafts; after each turn the store must hold what memory holds, minus sessions. */
+function expectRestartEquivalence(place: StorePlace, history: readonly ((draft: Draft) => void)[][]): void {
+  const reopen = () => place.open({ newClusterId: () => 'cluster' });
+  let store = reopen();
+  const { world } = openWorld(store.load(), millis(0), { graceAfterStart: 0 } as Rules['timings']);
+  const events = new Map<bigint, RunEvent[]>();
+  for (const deeds of history) {
+    const draft = new Draft(world, millis(0), wallMillis(1_700_000_000_123), rules);
+    for (const deed of deeds) deed(draft);
+    const changes = draft.changes();
+    if (!changes) continue;
+    store.commit(changes);
+    draft.applyTo(world);
+    for (const event of changes.events) events.set(event.runId, [...(events.get(event.runId) ?? []), event]);
+    for (const id of changes.deletedRuns) events.set(id, []);
+    expect(store.load()).toEqual(durablePart(world));
+  }
+  store.close();
+  store = reopen();
+  expect(store.load()).toEqual(durablePart(world));
+  for (const [id, known] of events) expect(store.runEvents(runId(id), revision(0n), 1000)).toEqual(known);
+  store.close();
+}
+
+function durablePart(world: World): StoredWorld {
+  return {
+    cluster: world.cluster,
+    nodes: inOrder(world.nodes),
+    runs: inOrder(world.runs).map(withoutVolatile),
+    requests: [...world.requests.values()].sort((a, b) => Number(a.runId - b.runId)),
+  };
+}
+
+function inOrder<K extends bigint, V>(items: ReadonlyMap<K, V>): V[] {
+  return [...items].sort(([a], [b]) => Number(a - b)).map(([, value]) => value);
+}
+
+function withoutVolatile(run: RunState): RunState {
+  return { ...run, stages: run.stages.map((stage) => ({ ...stage, volatile: {} })) };
+}
