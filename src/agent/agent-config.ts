@@ -1,0 +1,33 @@
+import type { ChannelCredentials } from '@grpc/grpc-js';
+import type { Logger } from 'pino';
+import type { WorkerTimings } from './worker-timings.js';
+
+/** How an agent runs. */
+export interface AgentConfig {
+  /** `host:port` or `unix:/path` of the orchestrator; several are tried in turn. At least one. */
+  readonly orchestrator: readonly string[];
+  /** Unique label of the node, a DNS label; by default made of the machine's name. */
+  readonly name?: string | undefined;
+  /** The agent's own folder: identity, lock and logs. Made when it is missing. */
+  readonly dataFolder: string;
+  /** Folders that hold models; nothing outside them is ever loaded. */
+  readonly models: readonly string[];
+  /** Program and arguments of someone's own stage worker; our own when absent. */
+  readonly workerCommand?: readonly string[] | undefined;
+  /** Workers started ahead of need, for our own worker only; default 2. */
+  readonly warmWorkers?: number | undefined;
+  /** Node id that an operator pins, from 2 on; by default the orchestrator gives one. */
+  readonly nodeId?: bigint | undefined;
+  /** Forget cluster, node id and epoch, and join as a new node. */
+  readonly rejoin?: boolean | undefined;
+  /** Free labels, at most 64. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Stages held at once; default and upper bound `limits.heldStagesPerNode`. */
+  readonly maxStages?: number | undefined;
+  /** Plain text when absent. */
+  readonly credentials?: ChannelCredentials | undefined;
+  readonly workerTimings?: Partial<WorkerTimings> | undefined;
+  readonly logger: Logger;
+}
+
+export const DEFAULT_WARM_WORKERS = 2;

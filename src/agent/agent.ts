@@ -1,0 +1,110 @@
+import { limits } from '../core/limits.js';
+import type { Identity } from '../core/machine/agent/state.js';
+import { prepareDataFolder } from '../process/data-folder.js';
+import { lockFolder } from '../process/folder-lock.js';
+import { type AgentConfig, DEFAULT_WARM_WORKERS } from './agent-config.js';
+import { greetWorker } from './greet-worker.js';
+import { loadIdentity } from './identity.js';
+import { NodeAgent } from './node-agent.js';
+import { isNodeName } from './node-name.js';
+import { WorkerPool } from './worker-pool.js';
+import { WorkerProcess } from './worker-process.js';
+import { foreignWorker, ownWorker } from './worker-program.js';
+import { defaultWorkerTimings } from './worker-timings.js';
+
+export type { AgentConfig } from './agent-config.js';
+
+/** How an agent ended. No worker is left in either case. */
+export type AgentEnd =
+  /** `stop` was called. */
+  | { readonly kind: 'stopped' }
+  /** It cannot run as it was told to, or the orchestrator will never have it: exit with 1. `message` is for people. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+export interface AgentHandle {
+  /** Settles when the agent has ended; rejects only on a defect. */
+  readonly done: Promise<AgentEnd>;
+  /** Who the agent is; undefined until its folder has been read. */
+  readonly identity: Identity | undefined;
+  /** Stops all stages, reports them, says Goodbye. Resolves with `done`; calling it again changes nothing. */
+  stop(reason?: string): Promise<AgentEnd>;
+}
+
+/**
+ * Runs a node agent: it joins the orchestrator, and comes back to it for as long as it lives. Signals are the caller's:
+ * on SIGTERM or SIGINT call `stop`. Never throws; what cannot work is told in `done`.
+ */
+export function runAgent(config: AgentConfig): AgentHandle {
+  let agent: NodeAgent | undefined;
+  let stopReason: string | undefined;
+  const done = start(config, (started) => {
+    agent = started;
+    if (stopReason !== undefined) agent.leave(stopReason);
+  });
+  return {
+    done,
+    get identity() {
+      return agent?.identity;
+    },
+    stop(reason = 'the agent was told to stop') {
+      stopReason ??= reason;
+      agent?.leave(stopReason);
+      return done;
+    },
+  };
+}
+
+async function start(config: AgentConfig, started: (agent: NodeAgent) => void): Promise<AgentEnd> {
+  const problem = problemOf(config);
+  if (problem !== undefined) return { kind: 'refused', message: problem };
+  const folder = prepareDataFolder(config.dataFolder);
+  if (folder.kind === 'refused') return folder;
+  const lock = lockFolder(folder.path);
+  if (lock.kind === 'refused') return lock;
+  try {
+    return await runIn({ ...config, dataFolder: folder.path }, started);
+  } finally {
+    lock.release();
+  }
+}
+
+async function runIn(config: AgentConfig, started: (agent: NodeAgent) => void): Promise<AgentEnd> {
+  const loaded = loadIdentity(config.dataFolder, config.rejoin ?? false);
+  if (loaded.kind === 'refused') return loaded;
+  const program = config.workerCommand ? foreignWorker(config.workerCommand) : ownWorker();
+  const timings = { ...defaultWorkerTimings, ...config.workerTimings };
+  const startWorker = () =>
+    new WorkerProcess(program.command, timings, (error) =>
+      config.logger.warn({ err: error }, 'stage log cannot be written'),
+    );
+  const first = startWorker();
+  const greeting = await greetWorker(first, program.command);
+  if (greeting.kind === 'failed') {
+    first.kill();
+    await first.reaped;
+    return { kind: 'refused', message: greeting.message };
+  }
+  const warm = program.isOwn ? (config.warmWorkers ?? DEFAULT_WARM_WORKERS) : 0;
+  const pool = new WorkerPool({ start: startWorker, warm, logger: config.logger });
+  if (warm > 0) pool.keep(first);
+  else first.stop('it has said what it can do');
+  pool.fill();
+  const agent = new NodeAgent({ config, identity: loaded.identity, program, engines: greeting.hello.engines, pool });
+  started(agent);
+  const end = await agent.run();
+  await (warm > 0 ? undefined : first.reaped);
+  return end;
+}
+
+function problemOf({ orchestrator, name, nodeId, workerCommand, labels = {} }: AgentConfig): string | undefined {
+  if (orchestrator.length === 0) return 'an agent needs the address of an orchestrator: name it with --orchestrator';
+  if (name !== undefined && !isNodeName(name)) {
+    return `"${name}" is no node name: use at most ${limits.nameBytes} of a-z, 0-9 and "-", and no "-" at either end`;
+  }
+  if (nodeId !== undefined && nodeId < 2n) return `--node-id ${nodeId} is not possible: ids of nodes start at 2`;
+  if (workerCommand?.length === 0) return 'the command of --worker is empty: name a program, or leave it out';
+  if (Object.keys(labels).length > limits.labelsPerNode) {
+    return `a node has at most ${limits.labelsPerNode} labels: leave some out`;
+  }
+  return undefined;
+}

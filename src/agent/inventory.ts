@@ -1,0 +1,48 @@
+import { cpus, hostname } from 'node:os';
+import { type Device, DeviceKind, type EngineOffer, type NodeDescriptor } from '../../gen/stageplane/v1/node.js';
+import { limits } from '../core/limits.js';
+import { clipText } from '../grpc/clip-text.js';
+import { freeMemory, totalMemory } from './machine-memory.js';
+import { nvidiaGpus } from './nvidia-gpus.js';
+import { physicalCores } from './physical-cores.js';
+
+/** RAM as a device. */
+export const CPU_DEVICE = 'cpu';
+
+/** Measures what this machine has. Never fails: what cannot be found out is left out or 0. */
+export async function describeMachine(
+  agentVersion: string,
+  labels: Readonly<Record<string, string>>,
+): Promise<NodeDescriptor> {
+  const [cores, gpus] = await Promise.all([physicalCores(), nvidiaGpus()]);
+  return {
+    machine: clipText(hostname(), limits.stringBytes),
+    operatingSystem: process.platform,
+    architecture: process.arch,
+    physicalCores: cores,
+    agentVersion,
+    devices: [memoryDevice(), ...gpus].slice(0, limits.devicesPerNode),
+    labels: { ...labels },
+  };
+}
+
+/**
+ * What the engines of a worker can use here. The fixture computes in RAM alone; of an engine that this agent does not
+ * know, the worker itself refuses a device that it cannot use.
+ */
+export function offerEngines(engines: readonly string[], build: string, devices: readonly Device[]): EngineOffer[] {
+  const all = devices.map(({ deviceId }) => deviceId);
+  return engines
+    .slice(0, limits.devicesPerNode)
+    .map((name) => ({ name, build, deviceIds: name === 'fixture' ? [CPU_DEVICE] : all }));
+}
+
+function memoryDevice(): Device {
+  return {
+    deviceId: CPU_DEVICE,
+    kind: DeviceKind.DEVICE_KIND_CPU,
+    name: cpus()[0]?.model.trim() ?? '',
+    totalBytes: totalMemory(),
+    freeBytes: freeMemory(),
+  };
+}

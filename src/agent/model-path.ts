@@ -1,0 +1,90 @@
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GgufSource } from '../../gen/stageplane/v1/model.js';
+import { limits } from '../core/limits.js';
+import type { ModelLookup } from '../core/machine/agent/events.js';
+import { clipText } from '../grpc/clip-text.js';
+
+/**
+ * Finds a provision's model on this machine (DESIGN section 4). A relative path is tried under each folder; an absolute one
+ * is taken when it is inside a folder, otherwise its file name is tried under each: the orchestrator's folders need not be
+ * ours, and the digest says whether it is the same file. Nothing outside the folders is ever given to a worker, not
+ * even through a link.
+ *
+ * @param folders of `--models`
+ */
+export async function findModel(source: GgufSource | undefined, folders: readonly string[]): Promise<ModelLookup> {
+  const kind = source?.source;
+  if (kind === undefined || kind.value === '') return refused('the provision names no model file');
+  if (kind.$case === 'huggingFace') {
+    const { repo, file } = kind.value;
+    return refused(
+      `${repo}/${file} is on Hugging Face, and downloads are not in this version: put the file into a folder of --models and plan with its path`,
+    );
+  }
+  const path = kind.value;
+  if (folders.length === 0)
+    return refused(`${path} cannot be looked for, since this agent has no models folder: start it with --models`);
+  const late = new AbortController();
+  const found = await Promise.race([
+    lookUnder(path, folders),
+    sleep(limits.findModelMillis, 'late' as const, { signal: late.signal }).catch(() => 'late' as const),
+  ]);
+  late.abort();
+  if (found !== 'late') return found;
+  return refused(
+    `${path} was not found within ${limits.findModelMillis / 1000} s under ${listed(folders)}: see whether these folders are mounted`,
+  );
+}
+
+async function lookUnder(path: string, folders: readonly string[]): Promise<ModelLookup> {
+  const roots = (await Promise.all(folders.map(realPath))).filter((root) => root !== undefined);
+  let outside: string | undefined;
+  for (const candidate of candidates(path, folders)) {
+    const real = await realPath(candidate);
+    if (real === undefined || !(await isFile(real))) continue;
+    if (roots.some((root) => isInside(real, root))) return { kind: 'found', path: real };
+    // An absolute path outside is no surprise; a file that we found under our own folders and that leads away is.
+    if (candidate !== path || !isAbsolute(path)) outside ??= candidate;
+  }
+  if (outside !== undefined) {
+    return refused(`${outside} leads out of ${listed(folders)}: add the folder that it leads to with --models`);
+  }
+  return refused(`${path} was not found under ${listed(folders)}: put it there, or add its folder with --models`);
+}
+
+function candidates(path: string, folders: readonly string[]): string[] {
+  if (!isAbsolute(path) && !isForeignAbsolute(path)) return folders.map((folder) => join(folder, path));
+  // The orchestrator may run on another system, with another separator.
+  const name = path.split(/[\\/]/).at(-1) ?? '';
+  return [path, ...folders.map((folder) => join(folder, name))];
+}
+
+function isForeignAbsolute(path: string): boolean {
+  return /^([a-zA-Z]:[\\/]|[\\/])/.test(path);
+}
+
+function isInside(path: string, root: string): boolean {
+  const way = relative(root, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+async function realPath(path: string): Promise<string | undefined> {
+  return realpath(path).catch(() => undefined);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+function listed(folders: readonly string[]): string {
+  return folders.join(', ');
+}
+
+function refused(what: string): ModelLookup {
+  return { kind: 'refused', message: clipText(`model ${what}`, limits.faultMessageBytes) };
+}

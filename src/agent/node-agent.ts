@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { StageLogRequest } from '../../gen/stageplane/v1/node_agent_service.js';
+import { runId } from '../core/ids.js';
+import { limits } from '../core/limits.js';
+import type { AgentEffect } from '../core/machine/agent/effects.js';
+import { defaultMaxStages } from '../core/machine/agent/rules.js';
+import type { Identity } from '../core/machine/agent/state.js';
+import { version } from '../version.js';
+import type { AgentConfig } from './agent-config.js';
+import { AgentLoop } from './agent-loop.js';
+import type { AgentSession, AgentSessionCallbacks } from './agent-session.js';
+import { Alarm } from './alarm.js';
+import { DeliveryQueue } from './delivery-queue.js';
+import { saveIdentity } from './identity.js';
+import { describeMachine, offerEngines } from './inventory.js';
+import { nodeName } from './node-name.js';
+import { type KeeperEnd, SessionKeeper } from './session-keeper.js';
+import { StageLogs } from './stage-logs.js';
+import { Supervisor } from './supervisor.js';
+import { suspendClock } from './suspend-clock.js';
+import { UsageMeter } from './usage-meter.js';
+import type { WorkerPool } from './worker-pool.js';
+import type { WorkerProgram } from './worker-program.js';
+
+export interface NodeAgentParts {
+  readonly config: AgentConfig;
+  readonly identity: Identity;
+  readonly program: WorkerProgram;
+  /** Engines that the program has said it can load. */
+  readonly engines: readonly string[];
+  readonly pool: WorkerPool;
+}
+
+/** Wires the machine to the world: a session on one side, workers on the other. */
+export class NodeAgent {
+  readonly #loop: AgentLoop;
+  readonly #supervisor: Supervisor;
+  readonly #deliveries: DeliveryQueue;
+  readonly #meter = new UsageMeter();
+  readonly #stopped = new AbortController();
+  readonly #alarms = {
+    heartbeat: new Alarm(suspendClock, () => this.#heartbeat()),
+    lease: new Alarm(suspendClock, () => this.#loop.take({ kind: 'lease-due' })),
+  };
+  #session: { readonly number: number; readonly stream: AgentSession } | undefined;
+  #lastSession: Promise<unknown> = Promise.resolve();
+  #leave!: () => void;
+  readonly #left: Promise<void>;
+  #descriptor: Awaited<ReturnType<typeof describeMachine>> | undefined;
+
+  constructor(private readonly parts: NodeAgentParts) {
+    const { config, identity, pool } = parts;
+    this.#left = new Promise((resolve) => {
+      this.#leave = resolve;
+    });
+    this.#loop = new AgentLoop({
+      identity,
+      rules: {
+        name: config.name ?? nodeName(),
+        processId: randomUUID(),
+        pinnedNodeId: config.nodeId ?? 0n,
+        maxStages: Math.min(config.maxStages ?? defaultMaxStages, limits.heldStagesPerNode),
+      },
+      now: suspendClock,
+      persist: (newest) => saveIdentity(config.dataFolder, newest),
+      perform: (effect) => this.#perform(effect),
+      logger: config.logger,
+    });
+    this.#supervisor = new Supervisor({
+      takeWorker: () => pool.take(),
+      logs: new StageLogs(join(config.dataFolder, 'logs')),
+      tell: (event) => this.#loop.take(event),
+      logger: config.logger,
+    });
+    this.#deliveries = new DeliveryQueue(config.models, (event) => this.#loop.take(event));
+  }
+
+  get identity(): Identity {
+    return this.#loop.state.identity;
+  }
+
+  /** Runs until `leave`, or until the orchestrator will never have this agent. No worker is left then. */
+  async run(): Promise<KeeperEnd> {
+    const { config, pool } = this.parts;
+    const keeper = new SessionKeeper({
+      addresses: config.orchestrator,
+      credentials: config.credentials,
+      host: {
+        prepare: () => this.#describe(),
+        callbacks: (session) => this.#callbacks(session),
+        opened: (session, stream) => this.#opened(session, stream),
+        ended: (session) => this.#ended(session),
+      },
+      logger: config.logger,
+    });
+    const end = await keeper.run(this.#stopped.signal);
+    if (end.kind === 'refused') this.leave('the orchestrator refuses this agent');
+    await this.#left;
+    for (const alarm of Object.values(this.#alarms)) alarm.cancel();
+    await pool.close();
+    return end;
+  }
+
+  /** Stops all stages, then says Goodbye. */
+  leave(reason: string): void {
+    this.#loop.take({ kind: 'leave-requested', reason });
+  }
+
+  async #describe(): Promise<void> {
+    this.#descriptor = await describeMachine(version, this.parts.config.labels ?? {});
+    this.#meter.describe(this.#descriptor.devices);
+  }
+
+  #opened(session: number, stream: AgentSession): void {
+    this.#session = { number: session, stream };
+    this.#lastSession = stream.ended;
+    const descriptor = this.#descriptor;
+    if (!descriptor) throw new Error('a session was opened before the machine was described');
+    const { engines, program } = this.parts;
+    const offer = { engines: offerEngines(engines, program.build, descriptor.devices), descriptor };
+    this.#loop.take({ kind: 'stream-opened', session, offer });
+  }
+
+  #ended(session: number): void {
+    if (this.#session?.number === session) this.#session = undefined;
+    this.#alarms.heartbeat.cancel();
+    this.#loop.take({ kind: 'stream-ended', session });
+  }
+
+  #callbacks(session: number): AgentSessionCallbacks {
+    const { logger } = this.parts.config;
+    return {
+      onWelcome: (welcome) => this.#loop.take({ kind: 'welcomed', session, welcome }),
+      onProvision: (delivery) => this.#queued(session, this.#deliveries.provision(session, delivery)),
+      onStop: (stop) => this.#queued(session, this.#deliveries.stop(session, stop)),
+      onReportAck: (reportIds) => this.#loop.take({ kind: 'reports-acknowledged', session, reportIds }),
+      onHeartbeatAck: (sequence) => this.#loop.take({ kind: 'heartbeat-acknowledged', session, sequence }),
+      onReconciled: () => logger.info('reconciled'),
+      onLogRequest: (request) => this.#answerLogRequest(session, request),
+    };
+  }
+
+  #queued(session: number, accepted: boolean): void {
+    if (!accepted)
+      this.#close(session, `more than ${limits.queuedPerSession} deliveries wait for their models to be found`);
+  }
+
+  #answerLogRequest(session: number, request: StageLogRequest): void {
+    const key = { runId: runId(request.runId), stageIndex: request.stageIndex, generation: request.generation };
+    const lines = this.#supervisor.log(key, Math.min(Math.max(request.maxLines, 1), limits.logRequestLines));
+    if (this.#session?.number === session) this.#session.stream.log({ requestId: request.requestId, lines });
+  }
+
+  #heartbeat(): void {
+    const usage = this.#meter.measure(this.#loop.state.stages, this.#supervisor.pids());
+    this.#loop.take({ kind: 'heartbeat-due', usage });
+  }
+
+  #close(session: number, why: string): void {
+    if (this.#session?.number === session) this.#session.stream.close(why);
+  }
+
+  #perform(effect: AgentEffect): void {
+    switch (effect.kind) {
+      case 'persist-identity':
+        // Done by the loop, before anything of the turn.
+        return;
+      case 'send':
+        return this.#send(effect);
+      case 'close-session':
+        this.parts.config.logger.warn({ why: effect.why }, 'session is broken off');
+        return this.#close(effect.session, effect.why);
+      case 'start-worker':
+        return this.#supervisor.start(effect.key);
+      case 'command-worker':
+        return this.#supervisor.command(effect.key, effect.command);
+      case 'stop-worker':
+        return this.#supervisor.stop(effect.key, effect.reason);
+      case 'kill-worker':
+        return this.#supervisor.kill(effect.key);
+      case 'arm':
+        return this.#alarms[effect.timer].set(effect.at);
+      case 'leave':
+        return void this.#finish();
+      case 'say':
+        return this.parts.config.logger[effect.level](effect.fields, effect.message);
+    }
+  }
+
+  #send({ session, message }: Extract<AgentEffect, { kind: 'send' }>): void {
+    const stream = this.#session?.number === session ? this.#session.stream : undefined;
+    if (message.message?.$case === 'goodbye') stream?.goodbye(message.message.value.reason);
+    else stream?.send(message);
+  }
+
+  /** Lets the Goodbye, if one was said, reach the other side. */
+  async #finish(): Promise<void> {
+    this.#stopped.abort();
+    const open = this.#session;
+    // Without a Welcome there was nobody to say it to.
+    if (open && this.#loop.state.contact.kind !== 'joined') open.stream.close('the agent leaves');
+    await this.#lastSession;
+    this.#leave();
+  }
+}

@@ -1,0 +1,255 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadProgress, StageFault, StageFootprint } from '../../gen/stageplane/v1/run.js';
+import { WorkerCommand, WorkerEvent, type WorkerHello } from '../../gen/stageplane/v1/worker.js';
+import { limits } from '../core/limits.js';
+import type { WorkerExit, WorkerFailure } from '../core/machine/agent/events.js';
+import { type Line, LineSplitter } from '../worker/line-splitter.js';
+import { parseMessageLine } from '../worker/parse-message-line.js';
+import { HealthCheck } from './health-check.js';
+import { LogTail } from './log-tail.js';
+import type { RotatingFile } from './rotating-file.js';
+import { workerEnvironment } from './worker-environment.js';
+import type { WorkerTimings } from './worker-timings.js';
+import { boundedFault, boundedFootprint } from './worker-words.js';
+
+/** What becomes of a worker. After `failed` only `exited` follows; `exited` is the last, and always comes. */
+export interface WorkerListener {
+  greeted(hello: WorkerHello): void;
+  loading(progress: LoadProgress): void;
+  ready(footprint: StageFootprint): void;
+  faulted(fault: StageFault): void;
+  healthy(busyMillis: bigint): void;
+  failed(failure: WorkerFailure, logTail: readonly string[]): void;
+  /** Nothing of the process is left. */
+  exited(exit: WorkerExit, logTail: readonly string[]): void;
+}
+
+/**
+ * One worker process, from its start until it is reaped. It lives no longer than the agent: its stdin is a pipe that
+ * closes with the agent, however that ends (I18).
+ */
+export class WorkerProcess {
+  /** Settles when the process is reaped. */
+  readonly reaped: Promise<void>;
+
+  readonly #child: ChildProcess | undefined;
+  readonly #health: HealthCheck;
+  readonly #lines = new LineSplitter();
+  readonly #tail = new LogTail();
+  readonly #logPumped: Promise<void>;
+  #listener: WorkerListener | undefined;
+  #hello: WorkerHello | undefined;
+  #helloTimer: NodeJS.Timeout;
+  #killTimer: NodeJS.Timeout | undefined;
+  #log: RotatingFile | undefined;
+  /** `broken` once nothing that it says counts any more. */
+  #state: 'living' | 'broken' | 'reaped' = 'living';
+  #wasReaped!: () => void;
+
+  /** @param command the program and its arguments; never goes through a shell */
+  constructor(
+    private readonly command: readonly string[],
+    private readonly timings: WorkerTimings,
+    private readonly onLogError: (error: unknown) => void,
+  ) {
+    this.reaped = new Promise((resolve) => {
+      this.#wasReaped = resolve;
+    });
+    this.#health = new HealthCheck(timings, {
+      ask: (sequence) => this.send({ command: { $case: 'checkHealth', value: { sequence } } }),
+      silent: (waited) => this.#fail({ kind: 'silent', waited }),
+    });
+    this.#helloTimer = setTimeout(() => this.#fail({ kind: 'hello-missing', waited: timings.hello }), timings.hello);
+    this.#child = this.#start();
+    this.#logPumped = this.#pumpLog();
+  }
+
+  /** Undefined when the process could not be started. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get isUsable(): boolean {
+    return this.#state === 'living';
+  }
+
+  get logTail(): string[] {
+    return this.#tail.lines();
+  }
+
+  /** Hands the worker over. What the listener would have missed is said to it at once. */
+  listen(listener: WorkerListener): void {
+    this.#listener = listener;
+    if (this.#hello) listener.greeted(this.#hello);
+  }
+
+  /** From now on stderr goes to this file too, which the worker closes at its end. */
+  logTo(file: RotatingFile): void {
+    this.#log = file;
+  }
+
+  send(command: WorkerCommand): void {
+    const stdin = this.#child?.stdin;
+    if (stdin?.writable) stdin.write(`${JSON.stringify(WorkerCommand.toJSON(command))}\n`);
+  }
+
+  /** Asks it to end; SIGKILL when it has not by the end of the grace. */
+  stop(reason: string): void {
+    if (this.#state === 'reaped' || this.#killTimer) return;
+    this.#quiet();
+    this.send({ command: { $case: 'stop', value: { reason } } });
+    this.#killTimer = setTimeout(() => this.kill(), this.timings.stopGrace);
+  }
+
+  /** SIGKILL, to what the worker has started as well. */
+  kill(): void {
+    if (this.#state === 'reaped') return;
+    this.#quiet();
+    killGroup(this.#child);
+  }
+
+  #start(): ChildProcess | undefined {
+    const [program = '', ...args] = this.command;
+    try {
+      const child = spawn(program, args, {
+        stdio: 'pipe',
+        env: workerEnvironment(),
+        // A group of its own: Ctrl-C in the agent's terminal must not reach a worker that the agent then misses.
+        detached: process.platform !== 'win32',
+        windowsHide: true,
+      });
+      child.on('error', (error) => this.#startFailed(child, error));
+      child.on('exit', (code, signal) => void this.#exited({ code, signal }));
+      // The worker may be gone before what we write: its exit says so.
+      child.stdin?.on('error', () => {});
+      child.stdout?.on('error', () => {});
+      child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
+      return child;
+    } catch (error) {
+      // Told of later, when there is someone to listen.
+      setImmediate(() => this.#startFailed(undefined, error as Error));
+      return undefined;
+    }
+  }
+
+  #startFailed(child: ChildProcess | undefined, error: Error): void {
+    // The same event also tells of a signal that could not be sent to a process that is there.
+    if (child?.pid !== undefined) return;
+    this.#fail({ kind: 'start-failed', command: this.command.join(' '), why: error.message });
+    void this.#exited({ code: null, signal: null });
+  }
+
+  #read(chunk: Buffer): void {
+    for (const line of this.#lines.push(chunk)) {
+      if (this.#state !== 'living') return;
+      const problem = this.#take(line);
+      if (problem !== undefined) this.#fail({ kind: 'line-broken', problem });
+    }
+  }
+
+  #take(line: Line): string | undefined {
+    if (line.kind === 'too-long') return `is longer than ${limits.workerLineBytes} bytes`;
+    const parsed = parseMessageLine(WorkerEvent, line.text);
+    if (parsed.kind === 'malformed') return parsed.problem;
+    const { event } = parsed.message;
+    if (event === undefined) return 'has none of the events of the protocol';
+    if ((event.$case === 'hello') !== (this.#hello === undefined)) {
+      return event.$case === 'hello' ? 'says hello a second time' : `says ${event.$case} before hello`;
+    }
+    this.#pass(event);
+    return undefined;
+  }
+
+  #pass(event: NonNullable<WorkerEvent['event']>): void {
+    switch (event.$case) {
+      case 'hello':
+        clearTimeout(this.#helloTimer);
+        this.#hello = event.value;
+        if (!this.#killTimer) this.#health.start();
+        return this.#listener?.greeted(event.value);
+      case 'loading':
+        return this.#listener?.loading(event.value);
+      case 'ready':
+        return this.#listener?.ready(boundedFootprint(event.value));
+      case 'fault':
+        return this.#listener?.faulted(boundedFault(event.value, this.logTail));
+      case 'health':
+        this.#health.answered(event.value.sequence);
+        return this.#listener?.healthy(event.value.busyMillis);
+      case 'stopped':
+        // Only the exit counts: the process is still there.
+        return;
+    }
+  }
+
+  #fail(failure: WorkerFailure): void {
+    if (this.#state !== 'living') return;
+    this.#state = 'broken';
+    this.#quiet();
+    this.#listener?.failed(failure, this.logTail);
+    // Nobody may be listening yet, and a worker that broke its word is of no use to anyone.
+    this.kill();
+  }
+
+  #quiet(): void {
+    clearTimeout(this.#helloTimer);
+    this.#health.end();
+  }
+
+  async #pumpLog(): Promise<void> {
+    const stderr = this.#child?.stderr;
+    if (!stderr) return;
+    try {
+      for await (const chunk of stderr as AsyncIterable<Buffer>) {
+        this.#tail.push(chunk);
+        await this.#log?.append(chunk).catch((error: unknown) => this.#loseLog(error));
+      }
+    } catch {
+      // The pipe was torn down with the process.
+    }
+  }
+
+  /** A full disk must not stop the stage: its last lines are still in memory. */
+  #loseLog(error: unknown): void {
+    this.#log = undefined;
+    this.onLogError(error);
+  }
+
+  async #exited(exit: WorkerExit): Promise<void> {
+    this.#quiet();
+    clearTimeout(this.#killTimer);
+    killGroup(this.#child);
+    await this.#drained();
+    this.#state = 'reaped';
+    await this.#log?.close().catch(() => {});
+    this.#listener?.exited(exit, this.logTail);
+    this.#wasReaped();
+  }
+
+  /** Waits for the last words in the pipes, but not for a stranger that holds them open. */
+  async #drained(): Promise<void> {
+    const child = this.#child;
+    if (child?.pid === undefined) return;
+    const closed = child.stdout?.closed ? undefined : new Promise((resolve) => child.once('close', resolve));
+    const impatience = new AbortController();
+    const { signal } = impatience;
+    await Promise.race([
+      Promise.all([closed, this.#logPumped]),
+      sleep(limits.workerPipesMillis, undefined, { signal }).catch(() => {}),
+    ]);
+    impatience.abort();
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+  }
+}
+
+/** The group has the number of its first process, and no other gets that number while any member lives. */
+function killGroup(child: ChildProcess | undefined): void {
+  if (child?.pid === undefined) return;
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL');
+    else process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // Nobody is left.
+  }
+}

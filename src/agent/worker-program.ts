@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../grpc/package-root.js';
+import { version } from '../version.js';
+
+/** The program that an agent runs for each stage. */
+export interface WorkerProgram {
+  readonly command: readonly string[];
+  /** Names the build that decides its arithmetic; stages of an EXACT run share one. */
+  readonly build: string;
+  /** Only our own worker is known to wait idle at no cost. */
+  readonly isOwn: boolean;
+}
+
+export function ownWorker(): WorkerProgram {
+  const main = join(packageRoot(), 'dist', 'src', 'worker', 'main.js');
+  return { command: [process.execPath, main], build: `stageplane ${version}`, isOwn: true };
+}
+
+/** Someone's own worker: its build is the content of the files that its command names. */
+export function foreignWorker(command: readonly string[]): WorkerProgram {
+  const hash = createHash('sha256');
+  for (const part of command) {
+    hash.update(`${Buffer.byteLength(part)} `);
+    // A script is an argument of its interpreter, so every part that is a file counts, but for the interpreter's size.
+    hash.update(isSmallFile(part) ? readFileSync(part) : part);
+  }
+  return { command, build: `own ${hash.digest('hex').slice(0, 16)}`, isOwn: false };
+}
+
+const SMALL_FILE_BYTES = 16 * 1024 * 1024;
+
+function isSmallFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile() && statSync(path).size <= SMALL_FILE_BYTES;
+}
