@@ -1,0 +1,23 @@
+import { Run } from '../../../gen/stageplane/v1/run.js';
+import { runDemo } from '../../demo/run-demo.js';
+import type { Invocation } from '../command.js';
+import { type ExitCode, exitCode } from '../exit-code.js';
+
+interface DemoValues {
+  readonly model: string | undefined;
+  readonly keep: boolean;
+  readonly json: boolean;
+}
+
+export async function demo({ values, output }: Invocation<DemoValues>): Promise<ExitCode> {
+  const { model, keep } = values;
+  const say = output.json ? () => {} : (line: string) => output.print(line);
+  try {
+    const { run, leftovers, folder } = await runDemo({ ...(model !== undefined && { model }), keep, say });
+    if (output.json) output.document({ run: Run.toJSON(run), leftovers, folder });
+    return leftovers.length === 0 ? exitCode.ok : exitCode.failure;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return output.fail({ exitCode: exitCode.failure, code: 'UNKNOWN', reason: 'DEMO_FAILED', message, violations: [] });
+  }
+}

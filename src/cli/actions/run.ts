@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import {
+  CreateRunRequest,
+  CreateRunResponse,
+  type OrchestratorServiceClient,
+  OrchestratorServiceService as service,
+} from '../../../gen/stageplane/v1/orchestrator_service.js';
+import type { Run } from '../../../gen/stageplane/v1/run.js';
+import { unaryCall } from '../../grpc/client.js';
+import { buildPlanRequest } from '../build-plan-request.js';
+import type { Invocation } from '../command.js';
+import type { RunValues } from '../commands/run.js';
+import { type ExitCode, exitCode } from '../exit-code.js';
+import { listenForInterrupts } from '../interrupts.js';
+import { listNodes } from '../list-all.js';
+import { refusedRun } from '../refused-run.js';
+import { usageFailure } from '../usage-failure.js';
+import { waitForRun } from '../wait-for-run.js';
+import { withOrchestrator } from '../with-orchestrator.js';
+
+export function run(invocation: Invocation<RunValues>): Promise<ExitCode> {
+  const { values, output } = invocation;
+  return withOrchestrator(output, values.orchestrator, (client) => startRun(invocation, client));
+}
+
+async function startRun(
+  { values, output }: Invocation<RunValues>,
+  client: OrchestratorServiceClient,
+): Promise<ExitCode> {
+  const built = buildPlanRequest(values, values.place ? await listNodes(client) : []);
+  if (built.kind === 'refused') return output.fail(usageFailure(built.problems));
+  const request = CreateRunRequest.fromPartial({ requestId: values.requestId ?? randomUUID(), plan: built.request });
+  const waits = values.wait || values.until !== undefined;
+  // Listening begins before the run does: a Ctrl-C in between must not leave a run that nobody knows of.
+  const interrupts = waits ? listenForInterrupts() : undefined;
+  const signal = interrupts?.second;
+  const answer = await unaryCall(client, service.createRun, request, { signal }).catch((error: unknown) => {
+    if (signal?.aborted) return undefined;
+    throw error;
+  });
+  if (!answer) {
+    output.note(
+      'DETACHED',
+      'left before the orchestrator answered; see `stageplane runs list` for a run of this request',
+    );
+    return exitCode.interrupted;
+  }
+  if (answer.outcome?.$case !== 'run') return refusedRun(output, answer);
+
+  const created = answer.outcome.value;
+  announce(output, answer, created, waits);
+  if (!interrupts) return exitCode.ok;
+  return waitForRun({ client, output, run: created, until: values.until ?? 'done', interrupts });
+}
+
+function announce(output: Invocation<RunValues>['output'], answer: CreateRunResponse, run: Run, waits: boolean): void {
+  const document = CreateRunResponse.toJSON(answer);
+  if (!output.json) output.print(`run ${run.runId}`);
+  else if (waits) output.jsonLine(document);
+  else output.document(document);
+}

@@ -1,0 +1,87 @@
+import { isNodeName } from '../../agent/node-name.js';
+import { limits } from '../../core/limits.js';
+import { defineCommand } from '../command.js';
+import { jsonSetting, logSettings } from '../config/common-settings.js';
+import { defaultDataFolder } from '../config/default-folder.js';
+import {
+  readCount,
+  readExistingFolder,
+  readFolder,
+  readId,
+  readLabel,
+  readTarget,
+  readWords,
+} from '../config/readers.js';
+import { list, optional, type Reading, required, toggle, type Values } from '../config/setting.js';
+
+const settings = {
+  orchestrator: list(readTarget, {
+    placeholder: '<address>',
+    description: 'host:port or unix:/path of the orchestrator; may be repeated, they are tried in turn',
+    fallback: '127.0.0.1:7070',
+    environment: true,
+  }),
+  name: optional(readName, {
+    placeholder: '<name>',
+    description: 'name of this node, for people; default: the name of the machine',
+    environment: true,
+  }),
+  data: required(readFolder, {
+    placeholder: '<folder>',
+    description: 'where identity and logs are kept',
+    fallback: defaultDataFolder('agent'),
+    environment: true,
+  }),
+  models: list(readExistingFolder, {
+    placeholder: '<folder>',
+    description: 'where models are looked for, and nowhere else; may be repeated',
+    fallback: '.',
+    environment: true,
+  }),
+  worker: optional(readWords, {
+    placeholder: '<command>',
+    description: 'stage worker to start instead of the built-in one; quotes hold words together',
+    environment: true,
+  }),
+  nodeId: optional(readNodeId, {
+    placeholder: '<id>',
+    description: 'node id to ask for at the first contact, from 2 on',
+    environment: true,
+  }),
+  rejoin: toggle('join as a new node when this one belonged to another cluster', { environment: true }),
+  label: list(readLabel, {
+    placeholder: '<key=value>',
+    description: 'label of this node; may be repeated',
+    environment: true,
+  }),
+  warmWorkers: optional(readCount(0), {
+    placeholder: '<count>',
+    description: 'workers kept started before they are needed',
+    environment: true,
+  }),
+  ...logSettings,
+  ...jsonSetting,
+};
+
+export type AgentValues = Values<typeof settings>;
+
+export const agentCommand = defineCommand({
+  name: 'agent',
+  summary: 'offer this machine as a node until it is told to stop',
+  settings,
+  operands: {},
+  examples: ['agent --models ~/models', 'agent --orchestrator 10.0.0.5:7070 --name gpu-a --label room=lab'],
+  load: async () => (await import('../actions/agent.js')).agent,
+});
+
+function readName(text: string): Reading<string> {
+  if (isNodeName(text)) return { kind: 'read', value: text };
+  const problem = `is no node name; use at most ${limits.nameBytes} of a-z, 0-9 and -, with no - at either end`;
+  return { kind: 'refused', problem };
+}
+
+function readNodeId(text: string): Reading<bigint> {
+  const reading = readId(text);
+  if (reading.kind === 'refused' || reading.value >= 2n) return reading;
+  return { kind: 'refused', problem: 'is no node id for an agent; they start at 2' };
+}

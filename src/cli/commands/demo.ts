@@ -1,0 +1,17 @@
+import { defineCommand } from '../command.js';
+import { jsonSetting } from '../config/common-settings.js';
+import { readText } from '../config/readers.js';
+import { optional, toggle } from '../config/setting.js';
+
+export const demoCommand = defineCommand({
+  name: 'demo',
+  summary: 'start an orchestrator and agents on this machine and run a small model across them',
+  settings: {
+    model: optional(readText, { placeholder: '<file>', description: 'model to run; default: a tiny one made for it' }),
+    keep: toggle('keep the folder with data and logs'),
+    ...jsonSetting,
+  },
+  operands: {},
+  examples: ['demo', 'demo --model model.gguf --keep'],
+  load: async () => (await import('../actions/demo.js')).demo,
+});

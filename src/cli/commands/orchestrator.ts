@@ -1,0 +1,77 @@
+import { defaultTimings } from '../../core/machine/timings.js';
+import { isLoopback } from '../../grpc/listen-address.js';
+import { defineCommand } from '../command.js';
+import { jsonSetting, logSettings } from '../config/common-settings.js';
+import { defaultDataFolder } from '../config/default-folder.js';
+import { readAddress, readDuration, readExistingFolder, readFolder } from '../config/readers.js';
+import { list, required, toggle, type Values } from '../config/setting.js';
+import type { Violation } from '../failure.js';
+import { formatDuration } from '../format/duration.js';
+
+const settings = {
+  listen: required(readAddress, {
+    placeholder: '<host:port>',
+    description: 'where launchers and agents connect; port 0 lets the system choose',
+    fallback: '127.0.0.1:7070',
+    environment: true,
+  }),
+  data: required(readFolder, {
+    placeholder: '<folder>',
+    description: 'where the state is kept',
+    fallback: defaultDataFolder('orchestrator'),
+    environment: true,
+  }),
+  models: list(readExistingFolder, {
+    placeholder: '<folder>',
+    description: 'where relative model paths are looked for; may be repeated',
+    fallback: '.',
+    environment: true,
+  }),
+  insecure: toggle('listen beyond this machine although nothing is authenticated yet', { environment: true }),
+  heartbeat: period('between two heartbeats of an agent', defaultTimings.heartbeat),
+  lease: period('an agent out of contact for so long stops its workers; 0 is never', defaultTimings.lease, 0),
+  grace: period('a node may be out of contact for so long', defaultTimings.grace),
+  startGrace: period('the same after a start, when every node comes back at once', defaultTimings.graceAfterStart),
+  ackDeadline: period('a provision must be acknowledged within', defaultTimings.acknowledge),
+  loadDeadline: period('a loading stage must make progress within', defaultTimings.load),
+  stopDeadline: period('a stop must be confirmed within', defaultTimings.stop),
+  ...logSettings,
+  ...jsonSetting,
+};
+
+export type OrchestratorValues = Values<typeof settings>;
+
+export const orchestratorCommand = defineCommand({
+  name: 'orchestrator',
+  summary: 'run the orchestrator until it is told to stop',
+  settings,
+  operands: {},
+  examples: [
+    'orchestrator --models ~/models',
+    'orchestrator --listen 0.0.0.0:7070 --insecure --data /var/lib/stageplane',
+  ],
+  check,
+  load: async () => (await import('../actions/orchestrator.js')).orchestrator,
+});
+
+function period(description: string, fallback: number, least = 1) {
+  return required(readDuration(least), {
+    placeholder: '<duration>',
+    description,
+    fallback: formatDuration(fallback),
+    environment: true,
+  });
+}
+
+function check({ listen, insecure, lease, heartbeat }: Partial<OrchestratorValues>): readonly Violation[] {
+  const problems: Violation[] = [];
+  if (listen !== undefined && insecure === false && !isLoopback(listen)) {
+    const message = `"${listen}" can be reached from other machines and nothing is authenticated yet; listen on 127.0.0.1, or add --insecure on a network you trust`;
+    problems.push({ field: '--listen', message });
+  }
+  if (lease && heartbeat !== undefined && lease <= heartbeat) {
+    const message = `${formatDuration(lease)} is no longer than the heartbeat, ${formatDuration(heartbeat)}; every lease would end between two heartbeats`;
+    problems.push({ field: '--lease', message });
+  }
+  return problems;
+}

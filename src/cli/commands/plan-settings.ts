@@ -1,0 +1,53 @@
+import { readLayerRanges, readPlacement, type StageLayers, type StageNode } from '../config/placement-readers.js';
+import { readCount, readText } from '../config/readers.js';
+import { operand, optional } from '../config/setting.js';
+import type { Violation } from '../failure.js';
+
+/** What `plan` and `run` both take. */
+export const planSettings = {
+  stages: optional(readCount(1), {
+    placeholder: '<count>',
+    description: 'stages to split the model into; default: one per placed or schedulable node',
+  }),
+  place: optional(readPlacement, {
+    placeholder: '<stage=node,...>',
+    description: 'node of each stage, by name or id; default: the schedulable nodes by id, one stage each',
+  }),
+  layers: optional(readLayerRanges, {
+    placeholder: '<stage=first-end,...>',
+    description: 'layers of each stage, the end not included; default: spread evenly; needs --place',
+  }),
+  context: optional(readCount(1), {
+    placeholder: '<tokens>',
+    description: "tokens of one conversation; default: the smaller of 4096 and the model's own",
+  }),
+  engine: optional(readText, { placeholder: '<name>', description: 'stage engine; default: fixture' }),
+};
+
+export const modelOperand = {
+  file: operand(readText, {
+    placeholder: '<file>',
+    description: "model; a path that does not exist here is sent as it is, for the orchestrator's own disk",
+  }),
+};
+
+/** Layer ranges need a node for every stage that they name. */
+export function checkPlacement(values: {
+  readonly place?: readonly StageNode[] | undefined;
+  readonly layers?: readonly StageLayers[] | undefined;
+}): readonly Violation[] {
+  if (!values.layers) return [];
+  const placed = new Set(values.place?.map(({ stage }) => stage));
+  const homeless = values.layers.find(({ stage }) => !placed.has(stage));
+  const bare = values.place?.find(({ stage }) => !values.layers?.some((range) => range.stage === stage));
+  if (homeless) {
+    return [
+      { field: '--layers', message: `stage ${homeless.stage} has layers but no node; name its node with --place` },
+    ];
+  }
+  if (bare)
+    return [
+      { field: '--layers', message: `stage ${bare.stage} has a node but no layers; give every stage its layers` },
+    ];
+  return [];
+}

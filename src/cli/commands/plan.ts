@@ -1,0 +1,22 @@
+import { defineCommand } from '../command.js';
+import { clientSettings } from '../config/common-settings.js';
+import type { Values } from '../config/setting.js';
+import { checkPlacement, modelOperand, planSettings } from './plan-settings.js';
+
+const settings = { ...planSettings, ...clientSettings };
+
+export type PlanValues = Values<typeof settings & typeof modelOperand>;
+
+export const planCommand = defineCommand({
+  name: 'plan',
+  summary: 'show how a model would be split over the nodes, and commit nothing',
+  settings,
+  operands: modelOperand,
+  examples: [
+    'plan model.gguf',
+    'plan model.gguf --place 0=alpha,1=beta',
+    'plan model.gguf --place 0=alpha,1=beta --layers 0=0-12,1=12-30',
+  ],
+  check: checkPlacement,
+  load: async () => (await import('../actions/plan.js')).plan,
+});

@@ -1,0 +1,42 @@
+import { limits } from '../../core/limits.js';
+import { defineCommand } from '../command.js';
+import { clientSettings } from '../config/common-settings.js';
+import { readOneOf } from '../config/readers.js';
+import { optional, type Reading, toggle, type Values } from '../config/setting.js';
+import { checkPlacement, modelOperand, planSettings } from './plan-settings.js';
+
+const settings = {
+  ...planSettings,
+  requestId: optional(readRequestId, {
+    placeholder: '<id>',
+    description: 'makes the request repeatable: the same id gives the same run; default: a random one',
+  }),
+  wait: toggle('stay and show the run until it is DONE; Ctrl-C stops the run, a second one leaves it alone'),
+  until: optional(readOneOf('ready', 'done'), {
+    placeholder: '<goal>',
+    description: 'wait until the run is ready (RUNNING) or done; default with --wait: done',
+  }),
+  ...clientSettings,
+};
+
+export type RunValues = Values<typeof settings & typeof modelOperand>;
+
+export const runCommand = defineCommand({
+  name: 'run',
+  summary: 'plan a model and run it',
+  settings,
+  operands: modelOperand,
+  examples: [
+    'run model.gguf --wait',
+    'run model.gguf --place 0=alpha,1=beta --until ready',
+    'run model.gguf --stages 2 --request-id nightly-7 --json',
+  ],
+  check: checkPlacement,
+  load: async () => (await import('../actions/run.js')).run,
+});
+
+function readRequestId(text: string): Reading<string> {
+  const bytes = Buffer.byteLength(text);
+  if (bytes >= 1 && bytes <= limits.requestIdBytes) return { kind: 'read', value: text };
+  return { kind: 'refused', problem: `has ${bytes} bytes; 1 to ${limits.requestIdBytes} are allowed` };
+}

@@ -1,0 +1,25 @@
+import { readOneOf, readTarget } from './readers.js';
+import { required, toggle } from './setting.js';
+
+export const jsonSetting = { json: toggle('print JSON instead of text for people') };
+
+/** Of every command that talks to an orchestrator. */
+export const clientSettings = {
+  orchestrator: required(readTarget, {
+    placeholder: '<address>',
+    description: 'host:port or unix:/path of the orchestrator',
+    fallback: '127.0.0.1:7070',
+    environment: true,
+  }),
+  ...jsonSetting,
+};
+
+/** Of the daemons. */
+export const logSettings = {
+  logLevel: required(readOneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal'), {
+    placeholder: '<level>',
+    description: 'how much to log: trace, debug, info, warn, error or fatal',
+    fallback: 'info',
+    environment: true,
+  }),
+};

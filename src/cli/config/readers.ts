@@ -1,0 +1,87 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { limits } from '../../core/limits.js';
+import { parseListenAddress } from '../../grpc/listen-address.js';
+import { parseDuration } from '../format/duration.js';
+import type { Reader } from './setting.js';
+
+const UINT32_MAX = 0xffff_ffff;
+const UINT64_MAX = 2n ** 64n - 1n;
+
+export const readText: Reader<string> = (text) =>
+  text === '' ? refused('is empty; give a text') : { kind: 'read', value: text };
+
+/** `host:port` or `[v6]:port`. */
+export const readAddress: Reader<string> = (text) =>
+  parseListenAddress(text)
+    ? { kind: 'read', value: text }
+    : refused('is no address; write host:port, such as 127.0.0.1:7070');
+
+/** What a client dials: `host:port` or `unix:/path`. */
+export const readTarget: Reader<string> = (text) =>
+  /^unix:.+/.test(text) || parseListenAddress(text)
+    ? { kind: 'read', value: text }
+    : refused('is no address; write host:port, such as 127.0.0.1:7070, or unix:/path');
+
+/** A program and its arguments, separated by blanks; double or single quotes hold words together. */
+export const readWords: Reader<readonly string[]> = (text) => {
+  const words = [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, bare]) => double ?? single ?? bare ?? '',
+  );
+  return words[0] ? { kind: 'read', value: words } : refused('names no program');
+};
+
+/** A folder that exists, as an absolute path. */
+export const readExistingFolder: Reader<string> = (text) =>
+  statSync(text, { throwIfNoEntry: false })?.isDirectory()
+    ? { kind: 'read', value: resolve(text) }
+    : refused('is no folder on this machine; create it, or name another');
+
+/** A folder that will be made when it is missing, as an absolute path. */
+export const readFolder: Reader<string> = (text) =>
+  text === '' ? refused('is empty; name a folder') : { kind: 'read', value: resolve(text) };
+
+/** Milliseconds. */
+export function readDuration(least: number): Reader<number> {
+  return (text) => {
+    const millis = parseDuration(text);
+    if (millis === undefined) return refused('is no duration; write one such as 300ms, 5s or 2m');
+    if (millis < least) return refused('is too short; write at least 1ms');
+    return millis > limits.deadlineMillis ? refused('is too long; 24h is the most') : { kind: 'read', value: millis };
+  };
+}
+
+/** A number from `least` to 2^32-1. */
+export function readCount(least: number): Reader<number> {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d{1,10}$/.test(text) || value > UINT32_MAX) return refused('is no whole number');
+    return value < least ? refused(`is too small; write at least ${least}`) : { kind: 'read', value };
+  };
+}
+
+/** A run or node id. */
+export const readId: Reader<bigint> = (text) => {
+  if (!/^\d{1,20}$/.test(text)) return refused('is no id; write a number, as the lists show it');
+  const value = BigInt(text);
+  return value > UINT64_MAX ? refused('is above the largest id') : { kind: 'read', value };
+};
+
+export function readOneOf<T extends string>(...choices: readonly T[]): Reader<T> {
+  return (text) => {
+    const value = choices.find((choice) => choice === text);
+    return value ? { kind: 'read', value } : refused(`is none of ${choices.join(', ')}`);
+  };
+}
+
+/** `key=value`; the value may be empty. */
+export const readLabel: Reader<readonly [key: string, value: string]> = (text) => {
+  const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  return key !== undefined && value !== undefined
+    ? { kind: 'read', value: [key, value] }
+    : refused('is no label; write key=value');
+};
+
+function refused(problem: string): { readonly kind: 'refused'; readonly problem: string } {
+  return { kind: 'refused', problem };
+}

@@ -1,0 +1,10 @@
+import { type Logger, pino, stdTimeFunctions } from 'pino';
+
+/** Log lines on stderr: for people on a terminal, JSON everywhere else and with `--json`. */
+export async function openLogger(level: string, json: boolean): Promise<Logger> {
+  const options = { level, base: null, timestamp: stdTimeFunctions.isoTime };
+  if (json || process.stderr.isTTY !== true) return pino(options, pino.destination({ dest: 2, sync: true }));
+  const { default: pretty } = await import('pino-pretty');
+  const colorize = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+  return pino(options, pretty({ destination: 2, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }));
+}

@@ -1,0 +1,69 @@
+import type { Node } from '../../../gen/stageplane/v1/node.js';
+import { formatBytes } from './bytes.js';
+import { formatAge } from './duration.js';
+import { escapeControls } from './escape.js';
+import { label } from './labels.js';
+import { nodeState } from './node-state.js';
+import { renderFields, renderTable } from './table.js';
+
+/** One node with its conditions, devices and engines. */
+export function nodeDetails(node: Node, now: Date): string {
+  return [renderFields(nodeFields(node, now)), conditionTable(node), deviceTable(node)].filter(Boolean).join('\n\n');
+}
+
+function nodeFields(node: Node, now: Date): (readonly [string, string])[] {
+  const {
+    machine = '',
+    operatingSystem = '',
+    architecture = '',
+    physicalCores = 0,
+    agentVersion = '',
+  } = node.descriptor ?? {};
+  const labels = Object.entries(node.descriptor?.labels ?? {}).map(([key, value]) => `${key}=${value}`);
+  const engines = node.engines.map(
+    ({ name, build, deviceIds }) => `${name} ${build} on ${deviceIds.join(', ') || 'nothing'}`,
+  );
+  return [
+    ['node', `${escapeControls(node.name)} (${node.nodeId})`],
+    ['state', nodeState(node)],
+    ['machine', escapeControls(`${machine}, ${operatingSystem} ${architecture}, ${physicalCores || 'unknown'} cores`)],
+    ['agent', escapeControls(agentVersion)],
+    ['engines', escapeControls(engines.join('; ')) || '-'],
+    ['labels', escapeControls(labels.join(', ')) || '-'],
+    ['live stages', String(node.liveStages)],
+    ['heard', node.lastContact ? `${formatAge(node.lastContact, now)} ago` : 'never since the orchestrator started'],
+    ['joined', node.createdAt?.toISOString() ?? '-'],
+    ['instance', escapeControls(node.instanceId)],
+    ['revision', String(node.revision)],
+  ];
+}
+
+function conditionTable({ conditions }: Node): string {
+  if (conditions.length === 0) return '';
+  const rows = conditions.map(({ type, met, message }) => [
+    label.condition(type),
+    met ? 'yes' : 'no',
+    escapeControls(message) || '-',
+  ]);
+  return renderTable([{ head: 'CONDITION' }, { head: 'MET' }, { head: 'WHY' }], rows);
+}
+
+function deviceTable({ descriptor }: Node): string {
+  const devices = descriptor?.devices ?? [];
+  if (devices.length === 0) return '';
+  const columns = [
+    { head: 'DEVICE' },
+    { head: 'KIND' },
+    { head: 'NAME' },
+    { head: 'FREE', align: 'right' },
+    { head: 'TOTAL', align: 'right' },
+  ] as const;
+  const rows = devices.map(({ deviceId, kind, name, freeBytes, totalBytes }) => [
+    escapeControls(deviceId),
+    label.device(kind),
+    escapeControls(name),
+    totalBytes > 0n ? formatBytes(freeBytes) : 'unknown',
+    totalBytes > 0n ? formatBytes(totalBytes) : 'unknown',
+  ]);
+  return renderTable(columns, rows);
+}

@@ -1,0 +1,58 @@
+import { type Run, RunOutcome, type StageStatus } from '../../../gen/stageplane/v1/run.js';
+import { formatBytes } from './bytes.js';
+import { causeLine } from './cause.js';
+import { formatAge } from './duration.js';
+import { escapeControls } from './escape.js';
+import { label } from './labels.js';
+import { layerBar } from './layer-bar.js';
+import { renderFields, renderTable } from './table.js';
+
+const BAR_CELLS = 24;
+
+/** One run with its stages and, when it faulted, its cause and the end of the worker's log. */
+export function runDetails(run: Run, now: Date): string {
+  const layers = run.plan?.model?.numLayers ?? 0;
+  const columns = [
+    { head: 'STAGE', align: 'right' },
+    { head: 'NODE' },
+    { head: 'LAYERS' },
+    { head: `0 TO ${layers}` },
+    { head: 'PHASE' },
+    { head: 'READ', align: 'right' },
+    { head: 'FAULT' },
+  ] as const;
+  const rows = run.stages.map((stage) => stageRow(stage, layers));
+  const logTail = (run.cause?.logTail ?? []).map((line) => `  ${escapeControls(line)}`);
+  const log = logTail.length > 0 ? [['last lines of the log:', ...logTail].join('\n')] : [];
+  return [renderFields(runFields(run, now)), renderTable(columns, rows), ...log].join('\n\n');
+}
+
+function runFields(run: Run, now: Date): (readonly [string, string])[] {
+  const ended = run.outcome === RunOutcome.RUN_OUTCOME_UNSPECIFIED ? '' : ` ${label.runOutcome(run.outcome)}`;
+  return [
+    ['run', String(run.runId)],
+    ['model', escapeControls(run.plan?.model?.modelId ?? '')],
+    ['mode', label.runMode(run.mode)],
+    ['phase', `${label.runPhase(run.phase)}${ended}`],
+    ...(run.cause ? [['cause', causeLine(run.cause)] as const] : []),
+    ['generation', String(run.generation)],
+    ['request id', escapeControls(run.requestId)],
+    ['plan id', escapeControls(run.planId)],
+    ['created', run.createdAt ? `${run.createdAt.toISOString()} (${formatAge(run.createdAt, now)} ago)` : '-'],
+    ['revision', String(run.revision)],
+  ];
+}
+
+function stageRow(stage: StageStatus, layers: number): string[] {
+  const { layerStart, layerEndExclusive, fault, footprint, progress } = stage;
+  const read = footprint?.bytesRead ?? progress?.bytesDone;
+  return [
+    String(stage.stageIndex),
+    `${escapeControls(stage.nodeName || 'node')} (${stage.nodeId})`,
+    `[${layerStart}, ${layerEndExclusive})`,
+    layerBar(layerStart, layerEndExclusive, layers, BAR_CELLS),
+    label.stagePhase(stage.phase),
+    read === undefined ? '-' : formatBytes(read),
+    fault ? escapeControls(`${label.faultReason(fault.reason)}: ${fault.message}`) : '-',
+  ];
+}

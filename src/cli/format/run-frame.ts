@@ -1,0 +1,32 @@
+import { LoadProgress_Phase as LoadPhase, StagePhase } from '../../../gen/stageplane/v1/run.js';
+import { isOver, type RunView, type StageView } from '../run-view.js';
+import { formatBytes } from './bytes.js';
+import { causeLine } from './cause.js';
+import { escapeControls } from './escape.js';
+import { label } from './labels.js';
+import { progressBar } from './layer-bar.js';
+
+const BAR_CELLS = 24;
+
+/** A run as a picture for a live terminal: one line for the run, one per stage. */
+export function runFrame(view: RunView): string {
+  const nodeWidth = Math.max(...view.stages.map(({ node }) => escapeControls(node).length), 0);
+  const state = isOver(view) ? `DONE  ${label.runOutcome(view.outcome)}` : label.runPhase(view.phase);
+  const cause = view.cause ? [`  ${causeLine(view.cause)}`] : [];
+  return [`run ${view.runId}  ${state}`, ...view.stages.map((stage) => stageLine(stage, nodeWidth)), ...cause].join(
+    '\n',
+  );
+}
+
+function stageLine(stage: StageView, nodeWidth: number): string {
+  const node = escapeControls(stage.node).padEnd(nodeWidth);
+  const head = `  stage ${stage.index}  ${node}  [${stage.layerStart}, ${stage.layerEnd})`;
+  return `${head}  ${label.stagePhase(stage.phase).padEnd(8)}${loading(stage)}`.trimEnd();
+}
+
+function loading({ phase, progress }: StageView): string {
+  if (phase !== StagePhase.STAGE_PHASE_LOADING || !progress) return '';
+  if (progress.phase === LoadPhase.PHASE_WAITING_EDGES) return '  waits for its neighbours';
+  const { bytesDone, bytesTotal } = progress;
+  return `  ${progressBar(bytesDone, bytesTotal, BAR_CELLS)}  ${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}`;
+}

@@ -1,0 +1,52 @@
+import {
+  LoadProgress_Phase as LoadPhase,
+  type RunEvent,
+  RunOutcome,
+  type RunPhaseChanged,
+} from '../../../gen/stageplane/v1/run.js';
+import type { RunView } from '../run-view.js';
+import { formatBytes } from './bytes.js';
+import { causeLine } from './cause.js';
+import { escapeControls } from './escape.js';
+import { label } from './labels.js';
+
+/** One committed event on one line: `12:03:04  run 7  stage 0 on alpha  READY`. */
+export function eventLine(view: RunView, event: RunEvent): string {
+  const time = event.at ? event.at.toISOString().slice(11, 19) : '--:--:--';
+  return `${time}  run ${event.runId}  ${whatHappened(view, event)}`;
+}
+
+/** How far a stage has loaded, on one line. */
+export function loadingLine(view: RunView, stageIndex: number): string {
+  const progress = view.stages.find(({ index }) => index === stageIndex)?.progress;
+  if (progress?.phase === LoadPhase.PHASE_WAITING_EDGES)
+    return `${stageName(view, stageIndex)}  waits for its neighbours`;
+  const done = formatBytes(progress?.bytesDone ?? 0n);
+  return `${stageName(view, stageIndex)}  loaded ${done} of ${formatBytes(progress?.bytesTotal ?? 0n)}`;
+}
+
+function whatHappened(view: RunView, { detail }: RunEvent): string {
+  switch (detail?.$case) {
+    case 'runPhase':
+      return runPhase(detail.value);
+    case 'stagePhase':
+      return `${stageName(view, detail.value.stageIndex)}  ${label.stagePhase(detail.value.phase)}`;
+    case 'fault': {
+      const { stageIndex, fault } = detail.value;
+      const why = fault ? `${label.faultReason(fault.reason)}: ${fault.message}` : 'no reason given';
+      return `${stageName(view, stageIndex)}  fault  ${escapeControls(why)}`;
+    }
+    default:
+      return 'an event that this version of stageplane does not know';
+  }
+}
+
+function runPhase({ phase, outcome, cause }: RunPhaseChanged): string {
+  const ended = outcome === RunOutcome.RUN_OUTCOME_UNSPECIFIED ? '' : `  ${label.runOutcome(outcome)}`;
+  return `${label.runPhase(phase)}${ended}${cause ? `  ${causeLine(cause)}` : ''}`;
+}
+
+function stageName(view: RunView, stageIndex: number): string {
+  const stage = view.stages.find(({ index }) => index === stageIndex);
+  return stage ? `stage ${stageIndex} on ${escapeControls(stage.node)}` : `stage ${stageIndex}`;
+}

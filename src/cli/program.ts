@@ -1,0 +1,92 @@
+import { Command as Commander, Option } from 'commander';
+import { version } from '../version.js';
+import type { Command, Given } from './command.js';
+import { agentCommand } from './commands/agent.js';
+import { demoCommand } from './commands/demo.js';
+import { inspectCommand } from './commands/inspect.js';
+import { nodesCommands } from './commands/nodes.js';
+import { orchestratorCommand } from './commands/orchestrator.js';
+import { planCommand } from './commands/plan.js';
+import { runCommand } from './commands/run.js';
+import { runsCommands } from './commands/runs.js';
+import { serverInfoCommand } from './commands/server.js';
+import { versionCommand } from './commands/version.js';
+import type { Setting } from './config/setting.js';
+import { flagOf, variableOf } from './config/setting-names.js';
+import { exitCodeHelp } from './exit-code.js';
+
+const commands: readonly Command[] = [
+  orchestratorCommand,
+  agentCommand,
+  inspectCommand,
+  planCommand,
+  runCommand,
+  ...runsCommands,
+  ...nodesCommands,
+  serverInfoCommand,
+  demoCommand,
+  versionCommand,
+];
+
+const groupSummaries: Readonly<Record<string, string>> = {
+  runs: 'look at runs and end them',
+  nodes: 'look at nodes and keep stages away from them',
+  server: 'look at the orchestrator of this machine',
+};
+
+/**
+ * The command line as commander knows it. It only takes the words apart: what they mean is read by the command.
+ *
+ * @param chosen called once with the command that was named
+ */
+export function buildProgram(chosen: (command: Command, given: Given) => void): Commander {
+  const program = new Commander('stageplane')
+    .version(version)
+    .description('Run one large GGUF model across the machines you already have.')
+    .addHelpText('afterAll', exitCodeHelp)
+    .showSuggestionAfterError()
+    .configureOutput({ outputError: () => {} })
+    .exitOverride();
+  for (const command of commands) addCommand(program, command, chosen);
+  return program;
+}
+
+function addCommand(program: Commander, command: Command, chosen: (command: Command, given: Given) => void): void {
+  const words = command.name.split(' ');
+  const parent = words.length > 1 ? groupOf(program, words[0] ?? '') : program;
+  const leaf = parent.command(words.at(-1) ?? '').summary(command.summary);
+  leaf.description(`${capitalised(command.summary)}.`);
+  for (const { placeholder = '', repeatable, description } of Object.values(command.operands)) {
+    leaf.argument(repeatable ? placeholder.replace('>', '...>') : placeholder, description);
+  }
+  for (const [key, setting] of Object.entries(command.settings)) leaf.addOption(optionOf(key, setting));
+  const examples = command.examples.map((example) => `  stageplane ${example}\n`);
+  leaf.addHelpText('after', `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${examples.join('')}`.trimEnd());
+  leaf.action(() => chosen(command, { flags: leaf.opts(), operands: leaf.processedArgs }));
+}
+
+function groupOf(program: Commander, name: string): Commander {
+  return (
+    program.commands.find((command) => command.name() === name) ??
+    program
+      .command(name)
+      .summary(groupSummaries[name] ?? '')
+      .description(`${capitalised(groupSummaries[name] ?? '')}.`)
+  );
+}
+
+function optionOf(
+  key: string,
+  { placeholder, repeatable, description, fallback, environment }: Setting<unknown>,
+): Option {
+  const takes = placeholder === undefined ? '' : ` ${repeatable ? placeholder.replace('>', '...>') : placeholder}`;
+  const hints = [
+    ...(fallback === undefined ? [] : [`default: ${fallback}`]),
+    ...(environment ? [`env: ${variableOf(key)}`] : []),
+  ];
+  return new Option(`${flagOf(key)}${takes}`, hints.length > 0 ? `${description} (${hints.join(', ')})` : description);
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,26 @@
+import type { PlanReport } from '../../gen/stageplane/v1/planner.js';
+import type { PlanRejection } from '../../gen/stageplane/v1/rejection.js';
+import { exitCode } from './exit-code.js';
+import type { Failure } from './failure.js';
+import { formatBytes } from './format/bytes.js';
+import { exclusionLine } from './format/exclusion-line.js';
+import { label } from './format/labels.js';
+
+/** A rejection as a failure: the sentence, what broke the rule, and why nodes were left out. */
+export function rejectionFailure(rejection: PlanRejection, report: PlanReport | undefined): Failure {
+  const kind = label.rejection(rejection.kind);
+  const { neededBytes, availableBytes } = rejection;
+  const memory =
+    neededBytes === undefined
+      ? []
+      : [`needed: ${formatBytes(neededBytes)}, available: ${formatBytes(availableBytes ?? 0n)}`];
+  const hint = report?.noValidPlanHint?.text;
+  return {
+    exitCode: exitCode.rejected,
+    code: 'FAILED_PRECONDITION',
+    reason: kind,
+    message: `the plan was rejected, ${kind}: ${rejection.message}`,
+    violations: rejection.violations,
+    details: [...memory, ...(report?.exclusions ?? []).map(exclusionLine), ...(hint ? [`hint: ${hint}`] : [])],
+  };
+}

@@ -1,0 +1,23 @@
+import { OrchestratorServiceClient } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { dial } from '../grpc/client.js';
+import { RpcError } from '../grpc/rpc-error.js';
+import type { ExitCode } from './exit-code.js';
+import type { Output } from './output.js';
+import { rpcFailure } from './rpc-failure.js';
+
+/** Runs a command against an orchestrator; a call that fails ends it with a sentence. */
+export async function withOrchestrator(
+  output: Output,
+  address: string,
+  command: (client: OrchestratorServiceClient) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const client = dial(address, OrchestratorServiceClient);
+  try {
+    return await command(client);
+  } catch (error) {
+    if (error instanceof RpcError) return output.fail(rpcFailure(error, address));
+    throw error;
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,142 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import {
+  OrchestratorServiceClient,
+  OrchestratorServiceService as Service,
+} from '../../gen/stageplane/v1/orchestrator_service.js';
+import { type Run, RunPhase } from '../../gen/stageplane/v1/run.js';
+import { planView } from '../cli/format/plan-view.js';
+import { writeTinyModel } from '../gguf/tiny-model.js';
+import { dial, unaryCall } from '../grpc/client.js';
+import { descendantsOf } from '../process/descendants.js';
+import { Daemon } from './daemon.js';
+import { leftovers } from './leftovers.js';
+import { stagePicture } from './stage-picture.js';
+import { nodesReady, runReaches } from './wait-for.js';
+
+export interface DemoOptions {
+  /** A GGUF file; default: a tiny one that is made for the demo. */
+  readonly model?: string;
+  /** Keeps the folder with data and logs. */
+  readonly keep: boolean;
+  readonly say: (line: string) => void;
+}
+
+/** What the demo found, for programs. */
+export interface DemoResult {
+  readonly run: Run;
+  readonly folder: string;
+  /** Processes and sockets that were left behind; empty when all is well. */
+  readonly leftovers: readonly string[];
+}
+
+/** With the node id that each asks for, so that the picture is the same each time. */
+const agents = [
+  { name: 'alpha', nodeId: '2' },
+  { name: 'beta', nodeId: '3' },
+  { name: 'gamma', nodeId: '4' },
+];
+
+/** The whole control path on this machine, in real processes. Rejects with a sentence when a step fails. */
+export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'stageplane-demo-'));
+  const daemons: Daemon[] = [];
+  let failed = true;
+  try {
+    const { run, pids } = await demonstrate(options, folder, daemons);
+    options.say('7. Stopping the agents and the orchestrator');
+    for (const daemon of daemons.splice(0).reverse()) {
+      const code = await daemon.stop();
+      if (code !== 0) throw new Error(`the ${daemon.name} ended with ${code}; its log is ${daemon.logPath}`);
+    }
+    const left = leftovers(folder, pids);
+    options.say(left.length === 0 ? '   no process and no socket is left' : `   left behind: ${left.join(', ')}`);
+    failed = left.length > 0;
+    return { run, folder, leftovers: left };
+  } finally {
+    for (const daemon of daemons.reverse()) await daemon.stop();
+    if (options.keep || failed) options.say(`   data and logs are in ${folder}`);
+    else rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function demonstrate({ model, say }: DemoOptions, folder: string, daemons: Daemon[]) {
+  const path = model === undefined ? await makeModel(folder, say) : resolve(model);
+  if (model !== undefined) say(`1. Using the model ${path}`);
+
+  const address = await startOrchestrator(folder, daemons, say);
+  const client = dial(address, OrchestratorServiceClient);
+  try {
+    await startAgents(folder, dirname(path), address, daemons, client, say);
+    const run = await planAndStart(client, path, say);
+    const pids = descendantsOf(process.pid);
+    say(`5. Run ${run.runId} is RUNNING: ${run.stages.length} workers hold their own layers and nothing else`);
+    say(indent(stagePicture(run)));
+    say('6. Stopping the run: every worker is reaped before its stage is STOPPED');
+    await unaryCall(client, Service.stopRun, { runId: run.runId });
+    await runReaches(client, run, RunPhase.RUN_PHASE_DONE, (line) => say(indent(line)));
+    const { run: ended } = await unaryCall(client, Service.getRun, { runId: run.runId });
+    return { run: ended ?? run, pids };
+  } finally {
+    client.close();
+  }
+}
+
+async function makeModel(folder: string, say: DemoOptions['say']): Promise<string> {
+  const models = join(folder, 'models');
+  mkdirSync(models);
+  const [path] = await writeTinyModel(join(models, 'tiny.gguf'));
+  say(`1. Wrote a small llama model with 8 layers: ${path}`);
+  return path;
+}
+
+async function startOrchestrator(folder: string, daemons: Daemon[], say: DemoOptions['say']): Promise<string> {
+  const data = join(folder, 'orchestrator');
+  const args = ['orchestrator', '--listen', '127.0.0.1:0', '--data', data, '--json', '--log-level', 'info'];
+  const daemon = new Daemon('orchestrator', args, join(folder, 'orchestrator.log'));
+  daemons.push(daemon);
+  const { address } = await daemon.firstAnswer();
+  if (address === undefined) throw new Error('the orchestrator did not say where it listens');
+  say(`2. Started an orchestrator on ${address}`);
+  return address;
+}
+
+async function startAgents(
+  folder: string,
+  models: string,
+  address: string,
+  daemons: Daemon[],
+  client: OrchestratorServiceClient,
+  say: DemoOptions['say'],
+): Promise<void> {
+  for (const { name, nodeId } of agents) {
+    const data = join(folder, name);
+    const args = ['agent', '--orchestrator', address, '--name', name, '--data', data, '--models', models, '--json'];
+    args.push('--node-id', nodeId);
+    daemons.push(new Daemon(`agent ${name}`, args, join(folder, `${name}.log`)));
+  }
+  await nodesReady(client, agents.length);
+  say(`3. Started ${agents.length} agents, which joined as nodes: ${agents.map(({ name }) => name).join(', ')}`);
+}
+
+async function planAndStart(client: OrchestratorServiceClient, path: string, say: DemoOptions['say']): Promise<Run> {
+  const { nodes } = await unaryCall(client, Service.listNodes, { pageSize: 0, pageToken: '' });
+  const names = new Map(nodes.map(({ nodeId, name }) => [nodeId, name]));
+  const model = { source: { $case: 'localPath', value: path } } as const;
+  const plan = { model, mode: 0, stageCount: agents.length };
+  const planned = await unaryCall(client, Service.planRun, { plan });
+  if (planned.outcome?.$case !== 'plan') throw new Error(planned.outcome?.value.message ?? 'no plan came back');
+  say('4. Planned it, committed it, and sent each node its own stage:');
+  say(indent(planView({ ...planned.outcome.value, plan: planned.outcome.value.plan!, report: planned.report, names })));
+  const created = await unaryCall(client, Service.createRun, { requestId: 'demo', plan });
+  if (created.outcome?.$case !== 'run') throw new Error(created.outcome?.value.message ?? 'no run came back');
+  const { runId } = created.outcome.value;
+  await runReaches(client, { runId, revision: 0n }, RunPhase.RUN_PHASE_RUNNING, (line) => say(indent(line)));
+  const { run } = await unaryCall(client, Service.getRun, { runId });
+  return run!;
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, '   ');
+}

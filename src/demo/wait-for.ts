@@ -1,0 +1,55 @@
+import { NodeConditionType } from '../../gen/stageplane/v1/node.js';
+import {
+  type OrchestratorServiceClient,
+  OrchestratorServiceService as Service,
+} from '../../gen/stageplane/v1/orchestrator_service.js';
+import { type Run, type RunEvent, RunPhase, StagePhase } from '../../gen/stageplane/v1/run.js';
+import { streamCall } from '../grpc/client.js';
+
+/** Milliseconds that a step of the demo may take; a large model on a slow disk needs its time. */
+const PATIENCE = 10 * 60_000;
+
+/** Resolves when so many nodes take stages. */
+export async function nodesReady(client: OrchestratorServiceClient, count: number): Promise<void> {
+  const ready = new Set<bigint>();
+  for await (const { update } of streamCall(client, Service.watchNodes, {}, { deadlineMillis: PATIENCE })) {
+    if (update?.$case === 'node' && isSchedulable(update.value)) ready.add(update.value.nodeId);
+    if (ready.size >= count) return;
+  }
+}
+
+/** Tells what happens to a run after a revision until it is in a phase; rejects with the cause when it ends before. */
+export async function runReaches(
+  client: OrchestratorServiceClient,
+  { runId, revision }: Pick<Run, 'runId' | 'revision'>,
+  phase: RunPhase,
+  say: (line: string) => void,
+): Promise<void> {
+  const request = { runId, afterRevision: revision };
+  for await (const { update } of streamCall(client, Service.watchRun, request, { deadlineMillis: PATIENCE })) {
+    if (update?.$case !== 'event') continue;
+    say(eventLine(update.value));
+    const { detail } = update.value;
+    if (detail?.$case !== 'runPhase') continue;
+    if (detail.value.phase === phase) return;
+    if (detail.value.cause) throw new Error(`run ${runId} ended: ${detail.value.cause.message}`);
+  }
+}
+
+function eventLine({ revision, detail }: RunEvent): string {
+  const number = `r${revision}`.padEnd(5);
+  switch (detail?.$case) {
+    case 'runPhase':
+      return `${number} run ${RunPhase[detail.value.phase].replace('RUN_PHASE_', '')}`;
+    case 'stagePhase': {
+      const { stageIndex, phase } = detail.value;
+      return `${number} stage ${stageIndex} ${StagePhase[phase].replace('STAGE_PHASE_', '')}`;
+    }
+    default:
+      return `${number} stage ${detail?.value.stageIndex} faulted`;
+  }
+}
+
+function isSchedulable({ conditions }: { conditions: readonly { type: NodeConditionType; met: boolean }[] }): boolean {
+  return conditions.some(({ type, met }) => met && type === NodeConditionType.NODE_CONDITION_TYPE_SCHEDULABLE);
+}

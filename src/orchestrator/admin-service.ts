@@ -1,0 +1,61 @@
+import { status } from '@grpc/grpc-js';
+import type { Logger } from 'pino';
+import type { AdminServiceService, GetServerInfoResponse } from '../../gen/stageplane/v1/admin_service.js';
+import type { ServiceBodies } from '../grpc/add-service.js';
+import { RpcError } from '../grpc/rpc-error.js';
+import { unimplemented } from './check-plan-request.js';
+import type { Loop } from './loop.js';
+
+type Bodies = ServiceBodies<typeof AdminServiceService>;
+
+/** What does not change while the orchestrator lives. */
+export type ServerFacts = Pick<GetServerInfoResponse, 'version' | 'listenAddress' | 'dataFolder' | 'startedAt'>;
+
+/** AdminService, for the operator of this machine. */
+export function adminService(loop: Loop, facts: ServerFacts, logger: Logger): Bodies {
+  const { world } = loop;
+  return {
+    async getServerInfo() {
+      const connected = [...world.contacts.values()].filter((contact) => contact.session !== undefined);
+      const active = [...world.runs.values()].filter((run) => run.phase !== 'DONE');
+      return {
+        ...facts,
+        clusterId: world.cluster.clusterId,
+        epoch: world.cluster.epoch,
+        revision: world.cluster.revision,
+        connectedNodes: connected.length,
+        activeRuns: active.length,
+        ignoredMessages: BigInt(world.ignoredMessages),
+      };
+    },
+
+    async setLogLevel({ level }) {
+      if (!(level in logger.levels.values)) {
+        const known = Object.keys(logger.levels.values).join(', ');
+        throw new RpcError(
+          status.INVALID_ARGUMENT,
+          'UNKNOWN_LOG_LEVEL',
+          `"${level}" is no log level: use one of ${known}`,
+          {
+            fieldViolations: [{ field: 'level', description: `must be one of ${known}` }],
+          },
+        );
+      }
+      logger.level = level;
+      return {};
+    },
+
+    async createJoinToken() {
+      throw unimplemented('JOIN_TOKENS', 'joining by token', 'agents on this machine need none');
+    },
+    async revokeCertificate() {
+      throw unimplemented('CERTIFICATES', 'revoking a certificate', 'no certificate is issued yet');
+    },
+    async listAuditEvents() {
+      throw unimplemented('AUDIT', 'the audit log', 'the orchestrator logs each request');
+    },
+    async backup() {
+      throw unimplemented('BACKUP', 'an online backup', 'stop the orchestrator and copy its data folder');
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
+import type { NodeAgentServiceService, SubscribeRequest } from '../../gen/stageplane/v1/node_agent_service.js';
+import { type SessionId, sessionId } from '../core/ids.js';
+import type { ClusterEvent } from '../core/machine/events.js';
+import type { ServiceBodies } from '../grpc/add-service.js';
+import { createMessageValidator } from '../grpc/message-validator.js';
+import { RpcError } from '../grpc/rpc-error.js';
+import { throwIfAny } from '../grpc/throw-if-any.js';
+import type { Loop } from './loop.js';
+import type { Sessions } from './sessions.js';
+
+type Bodies = ServiceBodies<typeof NodeAgentServiceService>;
+
+/** NodeAgentService: turns what agents say into events of the machine. */
+export function agentService(loop: Loop, sessions: Sessions): Bodies {
+  const validate = createMessageValidator('stageplane.v1.SubscribeRequest');
+  return {
+    async subscribe(requests, stream, context) {
+      const session = sessionId(randomUUID());
+      sessions.add(session, stream);
+      let goodbye = false;
+      let greeted = false;
+      try {
+        for await (const request of requests) {
+          throwIfAny(validate(request));
+          if (greeted !== (request.message?.$case !== 'hello')) throw outOfOrder(greeted);
+          greeted = true;
+          if (request.message?.$case === 'goodbye') goodbye = true;
+          if (goodbye) break;
+          take(loop, sessions, session, request);
+          await loop.hasRoom();
+        }
+        context.logger.debug({ session, goodbye }, 'session ended');
+      } finally {
+        sessions.remove(session);
+        loop.post({ kind: 'session-ended', session, goodbye });
+      }
+    },
+  };
+}
+
+function take(loop: Loop, sessions: Sessions, session: SessionId, request: SubscribeRequest): void {
+  if (request.message?.$case === 'log') sessions.receiveLog(session, request.message.value);
+  else {
+    const event = eventOf(session, request);
+    if (event) loop.post(event);
+  }
+}
+
+/** The event that a message means; undefined for one that this version does not know, which changes nothing. */
+function eventOf(session: SessionId, { message }: SubscribeRequest): ClusterEvent | undefined {
+  switch (message?.$case) {
+    case 'hello':
+      return { kind: 'hello-received', session, hello: message.value };
+    case 'ack':
+      return {
+        kind: 'delivery-acked',
+        session,
+        deliveryId: message.value.deliveryId,
+      };
+    case 'nack': {
+      const { deliveryId, status: fault } = message.value;
+      return { kind: 'delivery-refused', session, deliveryId, fault: fault! };
+    }
+    case 'report':
+      return { kind: 'stage-reported', session, report: message.value };
+    case 'heartbeat':
+      return {
+        kind: 'heartbeat-received',
+        session,
+        sequence: message.value.sequence,
+        usage: message.value.devices,
+      };
+    default:
+      return undefined;
+  }
+}
+
+function outOfOrder(greeted: boolean): RpcError {
+  const message = greeted
+    ? 'a session has one Hello, its first message: open another stream for another session'
+    : 'the first message of a session must be Hello';
+  return new RpcError(status.FAILED_PRECONDITION, greeted ? 'SECOND_HELLO' : 'HELLO_MISSING', message);
+}

@@ -1,0 +1,183 @@
+import { status } from '@grpc/grpc-js';
+import type { Logger } from 'pino';
+import { limits } from '../core/limits.js';
+import { type Changes, Draft } from '../core/machine/draft.js';
+import type { Answer } from '../core/machine/effects.js';
+import type { CallId, ClusterEvent } from '../core/machine/events.js';
+import type { Rules } from '../core/machine/rules.js';
+import type { World } from '../core/machine/state.js';
+import { finishTurn, step } from '../core/machine/step.js';
+import { RpcError } from '../grpc/rpc-error.js';
+import { asRpcError } from '../grpc/server-status.js';
+import type { Store } from '../store/store.js';
+import { StoreError } from '../store/store-error.js';
+import { Calls } from './calls.js';
+import type { Clock } from './clock.js';
+
+/** What the loop hands to the outside once a turn is committed. */
+export interface Performer {
+  /** Performs the effects and tells those who watch (I4: after the commit, never before). */
+  perform(turn: Draft): void;
+  /** The turn did not happen: its sessions must begin again, so that reconciliation finds out what is true. */
+  abandon(events: readonly ClusterEvent[], error: RpcError): void;
+}
+
+/** Above this the process itself was away (suspended, stopped, starved), and silence says nothing about the nodes. */
+const STALL_MILLIS = 2000;
+const PULSE_MILLIS = 500;
+
+/** Commits after which an idle loop lets the store tidy up. */
+const COMMITS_PER_CHECKPOINT = 1000;
+
+/**
+ * The single writer. A turn takes all that arrived, steps the pure machine, commits once and then performs: whoever
+ * reads the world between turns sees committed state alone.
+ */
+export class Loop {
+  readonly calls = new Calls();
+  private queue: ClusterEvent[] = [];
+  private scheduled = false;
+  private stopped = false;
+  private room: (() => void)[] = [];
+  private commits = 0;
+  private lastPulse: number;
+  private readonly pulse: NodeJS.Timeout;
+
+  constructor(
+    readonly world: World,
+    private readonly store: Store,
+    private readonly rules: Rules,
+    private readonly clock: Clock,
+    private readonly performer: Performer,
+    private readonly logger: Logger,
+  ) {
+    this.lastPulse = clock.now();
+    this.pulse = setInterval(() => this.beat(), PULSE_MILLIS);
+  }
+
+  post(event: ClusterEvent): void {
+    if (this.stopped) return;
+    this.queue.push(event);
+    this.schedule();
+  }
+
+  /** Posts a request and waits for its turn's commit. Rejects with RpcError. */
+  async request(make: (call: CallId) => ClusterEvent): Promise<Answer> {
+    if (this.stopped) throw shuttingDown();
+    if (this.queue.length >= limits.queuedEvents) throw overloaded();
+    const { call, answer } = this.calls.open();
+    this.post(make(call));
+    return answer;
+  }
+
+  /** Resolves when the loop has caught up: whoever has much to say waits here (I16). */
+  hasRoom(): Promise<void> {
+    if (this.queue.length < limits.queuedPerSession || this.stopped) return Promise.resolve();
+    return new Promise((resolve) => this.room.push(resolve));
+  }
+
+  /** A draft over committed state that nobody will apply: for dry runs and views. */
+  peek(): Draft {
+    return new Draft(this.world, this.clock.now(), this.clock.wall(), this.rules);
+  }
+
+  stop(): void {
+    this.stopped = true;
+    clearInterval(this.pulse);
+    this.queue = [];
+    this.calls.failAll(shuttingDown());
+    this.wake();
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(() => this.turn());
+  }
+
+  private turn(): void {
+    this.scheduled = false;
+    if (this.stopped) return;
+    this.noticeStall();
+    const events = this.queue.slice(0, limits.eventsPerTurn);
+    this.queue = this.queue.slice(events.length);
+    this.run(events);
+    if (this.queue.length > 0) this.schedule();
+    if (this.queue.length < limits.queuedPerSession) this.wake();
+  }
+
+  /** Runs one turn. After a defect each event gets a turn of its own, so that only the guilty one is lost. */
+  private run(events: readonly ClusterEvent[]): void {
+    const draft = this.peek();
+    try {
+      for (const event of events) step(draft, event);
+      finishTurn(draft);
+      const changes = draft.changes();
+      if (changes) this.commit(changes);
+    } catch (thrown) {
+      if (!(thrown instanceof StoreError) && events.length > 1) {
+        for (const event of events) this.run([event]);
+        return;
+      }
+      this.abandon(events, thrown);
+      return;
+    }
+    draft.applyTo(this.world);
+    this.performer.perform(draft);
+  }
+
+  private commit(changes: Changes): void {
+    this.store.commit(changes);
+    this.commits += 1;
+  }
+
+  private abandon(events: readonly ClusterEvent[], thrown: unknown): void {
+    const error = thrown instanceof StoreError ? storeFailed(thrown) : asRpcError(thrown, this.logger);
+    if (thrown instanceof StoreError) this.logger.error({ err: thrown, events: events.length }, 'commit failed');
+    for (const event of events) if ('call' in event) this.calls.fail(event.call, error);
+    this.performer.abandon(events, error);
+  }
+
+  private beat(): void {
+    this.noticeStall();
+    if (this.commits < COMMITS_PER_CHECKPOINT || this.queue.length > 0) return;
+    this.commits = 0;
+    try {
+      this.store.checkpoint();
+    } catch (error) {
+      // Nothing is lost: the journal only stays longer.
+      this.logger.warn({ err: error }, 'checkpoint failed');
+    }
+  }
+
+  private noticeStall(): void {
+    const now = this.clock.now();
+    const away = now - this.lastPulse;
+    this.lastPulse = now;
+    if (away <= PULSE_MILLIS + STALL_MILLIS) return;
+    this.logger.warn({ millis: Math.round(away) }, 'the loop was stalled; all graces start anew');
+    // First of all: a grace that ran out meanwhile must not be believed.
+    this.queue.unshift({ kind: 'loop-stalled' });
+    this.schedule();
+  }
+
+  private wake(): void {
+    const waiting = this.room;
+    this.room = [];
+    for (const resolve of waiting) resolve();
+  }
+}
+
+function storeFailed(error: StoreError): RpcError {
+  const code = error.kind === 'disk-full' ? status.RESOURCE_EXHAUSTED : status.UNAVAILABLE;
+  return new RpcError(code, 'STORE_FAILED', error.message, { cause: error });
+}
+
+function shuttingDown(): RpcError {
+  return new RpcError(status.UNAVAILABLE, 'SHUTTING_DOWN', 'the orchestrator is stopping; try again in a moment');
+}
+
+function overloaded(): RpcError {
+  const message = `${limits.queuedEvents} requests wait for the orchestrator; try again in a moment`;
+  return new RpcError(status.RESOURCE_EXHAUSTED, 'OVERLOADED', message);
+}

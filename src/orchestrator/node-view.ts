@@ -1,0 +1,48 @@
+import { type Node, type NodeCondition, NodeConditionType as Type } from '../../gen/stageplane/v1/node.js';
+import type { Draft } from '../core/machine/draft.js';
+import { liveStages, obstacleOf } from '../core/machine/pool.js';
+import type { NodeState } from '../core/machine/state.js';
+
+/** A node as operators see it. */
+export function nodeView(draft: Draft, node: NodeState): Node {
+  const contact = draft.contact(node.nodeId);
+  const descriptor = node.descriptor;
+  const usage = new Map(contact?.usage.map((device) => [device.deviceId, device]));
+  return {
+    nodeId: node.nodeId,
+    name: node.name,
+    instanceId: node.instanceId,
+    conditions: conditionsOf(draft, node),
+    descriptor: {
+      ...descriptor,
+      // The newest heartbeat knows better than the Hello.
+      devices: descriptor.devices.map((device) => ({
+        ...device,
+        freeBytes: usage.get(device.deviceId)?.freeBytes ?? device.freeBytes,
+      })),
+    },
+    engines: [...node.engines],
+    liveStages: liveStages(draft, node),
+    lastContact: contact?.lastHeardWall === undefined ? undefined : new Date(contact.lastHeardWall),
+    createdAt: new Date(node.createdAt),
+    revision: node.revision,
+  };
+}
+
+function conditionsOf(draft: Draft, node: NodeState): NodeCondition[] {
+  const contact = draft.contact(node.nodeId);
+  const obstacle = obstacleOf(draft, node);
+  const connected = contact?.session !== undefined;
+  return [
+    condition(Type.NODE_CONDITION_TYPE_CONNECTED, connected),
+    condition(Type.NODE_CONDITION_TYPE_RECONCILED, connected && contact?.reconciledAt !== undefined),
+    condition(Type.NODE_CONDITION_TYPE_SCHEDULABLE, obstacle === undefined, obstacle?.message),
+    condition(Type.NODE_CONDITION_TYPE_CORDONED, node.cordoned),
+    condition(Type.NODE_CONDITION_TYPE_DRAINING, false),
+    condition(Type.NODE_CONDITION_TYPE_LOST, contact?.lost ?? false),
+  ];
+}
+
+function condition(type: Type, met: boolean, message = ''): NodeCondition {
+  return { type, met, message };
+}

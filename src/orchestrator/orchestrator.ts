@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Rules } from '../core/machine/rules.js';
+import type { Timings } from '../core/machine/timings.js';
+import { openWorld } from '../core/machine/world.js';
+import { isLoopback } from '../grpc/listen-address.js';
+import { prepareDataFolder } from '../process/data-folder.js';
+import { lockFolder } from '../process/folder-lock.js';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
+import type { Store } from '../store/store.js';
+import { systemClock } from './clock.js';
+import { Loop } from './loop.js';
+import { ModelLibrary } from './model-library.js';
+import { createPerformer } from './performer.js';
+import { adminSocketOf, type Inside, type Listening, openAdminServer, openPublicServer } from './servers.js';
+import { Sessions } from './sessions.js';
+import { sha256 } from './sha256.js';
+import { StartupError } from './startup-error.js';
+import { Timers } from './timers.js';
+import { WatchHub } from './watch-hub.js';
+
+export interface OrchestratorConfig {
+  /** `host:port`; port 0 lets the system choose. */
+  readonly listen: string;
+  readonly dataFolder: string;
+  /** Where a relative model path is looked for, in order. */
+  readonly models: readonly string[];
+  /** Allows an address that other machines reach, although nothing is authenticated. */
+  readonly insecure: boolean;
+  readonly timings: Timings;
+  readonly logger: Logger;
+}
+
+export interface Orchestrator {
+  /** `host:port` with the real port. */
+  readonly address: string;
+  /** Path of the socket of AdminService. */
+  readonly adminSocket: string;
+  /** Ends sessions and calls in good order; resolves when nothing is left. */
+  stop(): Promise<void>;
+  /** Resolves after `stop`; rejects when the orchestrator cannot go on and has to be started again. */
+  readonly done: Promise<void>;
+}
+
+/** Starts the orchestrator. Rejects with StartupError or StoreError, whose message says what to do. */
+export async function startOrchestrator(config: OrchestratorConfig): Promise<Orchestrator> {
+  refuseOpenAddress(config);
+  const folder = prepareDataFolder(config.dataFolder);
+  if (folder.kind === 'refused') throw new StartupError(folder.reason, folder.message);
+  const lock = lockFolder(folder.path);
+  if (lock.kind === 'refused') throw new StartupError(lock.reason, lock.message);
+  try {
+    return await withStore({ ...config, dataFolder: folder.path }, () => lock.release());
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function withStore(config: OrchestratorConfig, unlock: () => void): Promise<Orchestrator> {
+  const { dataFolder, logger } = config;
+  const store = openSqliteStore(dataFolder, { newClusterId: randomUUID });
+  const servers: Listening[] = [];
+  let end: (error?: Error) => void = () => {};
+  const done = new Promise<void>((resolve, reject) => {
+    end = (error) => (error ? reject(error) : resolve());
+  });
+  const { inside, close } = startLoop(config, store, (error) => end(error));
+  const stop = async () => {
+    for (const server of servers) await server.stop();
+    close();
+    store.close();
+    unlock();
+    end();
+  };
+  try {
+    servers.push(await openPublicServer(inside, config.listen));
+    const { address } = servers[0]!;
+    servers.push(await openAdminServer(inside, dataFolder, address));
+    logger.info({ address, dataFolder, epoch: inside.loop.world.cluster.epoch }, 'orchestrator ready');
+    return { address, adminSocket: adminSocketOf(dataFolder), stop, done };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error) => void) {
+  const { logger, timings } = config;
+  const stored = store.load();
+  const cluster = { ...stored.cluster, epoch: stored.cluster.epoch + 1n };
+  // Nothing is sent before the new epoch is committed (I5).
+  store.commit({ cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events: [] });
+
+  const { world, effects } = openWorld({ ...stored, cluster }, systemClock.now(), timings);
+  const rules: Rules = { timings, sha256 };
+  const sessions = new Sessions();
+  const hub = new WatchHub();
+  const timers = new Timers(systemClock, (timer) => loop.post({ kind: 'timer-fired', timer }));
+  const performer = createPerformer({ sessions, timers, hub, loop: () => loop, fail, logger });
+  const loop = new Loop(world, store, rules, systemClock, performer, logger);
+  performer.performAll(effects);
+  const inside: Inside = { loop, store, sessions, hub, library: new ModelLibrary(config.models), logger };
+  const close = () => {
+    loop.stop();
+    timers.stop();
+  };
+  return { inside, close };
+}
+
+function refuseOpenAddress({ listen, insecure, logger }: OrchestratorConfig): void {
+  if (isLoopback(listen)) return;
+  if (!insecure) {
+    const message = `${listen} can be reached from other machines and nothing is authenticated yet: listen on 127.0.0.1, or add --insecure on a network you trust`;
+    throw new StartupError('INSECURE_ADDRESS', message);
+  }
+  logger.warn({ listen }, 'listening for other machines without authentication');
+}

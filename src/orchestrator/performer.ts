@@ -1,0 +1,79 @@
+import type { Logger } from 'pino';
+import type { Draft } from '../core/machine/draft.js';
+import type { Effect } from '../core/machine/effects.js';
+import type { ClusterEvent } from '../core/machine/events.js';
+import type { RpcError } from '../grpc/rpc-error.js';
+import { StoreError } from '../store/store-error.js';
+import type { Loop, Performer } from './loop.js';
+import type { Sessions } from './sessions.js';
+import type { Timers } from './timers.js';
+import type { WatchHub } from './watch-hub.js';
+
+/** Milliseconds after which a timer is tried again whose turn could not be committed. */
+const RETRY_MILLIS = 1000;
+
+interface Outside {
+  readonly sessions: Sessions;
+  readonly timers: Timers;
+  readonly hub: WatchHub;
+  readonly loop: () => Loop;
+  /** The orchestrator cannot go on. */
+  readonly fail: (error: Error) => void;
+  readonly logger: Logger;
+}
+
+/** Carries out what the machine decided. */
+export function createPerformer(outside: Outside): Performer & { performAll(effects: readonly Effect[]): void } {
+  const performAll = (effects: readonly Effect[]) => {
+    for (const effect of effects) performOne(outside, effect);
+  };
+  return {
+    performAll,
+    perform(turn: Draft) {
+      performAll(turn.effects);
+      const nodes = new Set([...turn.touchedNodes(), ...turn.dirtyNodes]);
+      outside.hub.publish(turn.events, turn.progress.values(), [...nodes], turn.cluster.revision);
+    },
+    abandon(events: readonly ClusterEvent[], error: RpcError) {
+      for (const event of events) abandonOne(outside, event, error);
+      // Whether the commit took hold is unknown: only a new start knows what is true (I11).
+      if (error.cause instanceof StoreError && hopeless.has(error.cause.kind)) outside.fail(error.cause);
+    },
+  };
+}
+
+const hopeless: ReadonlySet<StoreError['kind']> = new Set(['io', 'corrupt', 'locked']);
+
+function performOne({ sessions, timers, loop, logger }: Outside, effect: Effect): void {
+  switch (effect.kind) {
+    case 'send':
+      return sessions.send(effect.session, effect.message);
+    case 'close-session':
+      return sessions.close(effect.session, effect.why);
+    case 'answer':
+      return loop().calls.answer(effect.call, effect.answer);
+    case 'arm':
+      return timers.arm(effect.timer, effect.at);
+    case 'say':
+      return logger[effect.level](effect.fields, effect.message);
+  }
+}
+
+function abandonOne({ sessions, loop }: Outside, event: ClusterEvent, error: RpcError): void {
+  switch (event.kind) {
+    case 'timer-fired':
+    case 'session-ended':
+    case 'loop-stalled':
+      setTimeout(() => loop().post(event), RETRY_MILLIS).unref();
+      return;
+    case 'hello-received':
+    case 'delivery-acked':
+    case 'delivery-refused':
+    case 'stage-reported':
+    case 'heartbeat-received':
+      return sessions.fail(event.session, error);
+    default:
+      // The caller of a request has its error already.
+      return;
+  }
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import type { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { CreateRunRequest } from '../../gen/stageplane/v1/orchestrator_service.js';
+import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
+import { runId } from '../core/ids.js';
+import { poolOf } from '../core/machine/pool.js';
+import { planRequest } from '../core/planner/plan-request.js';
+import type { ServiceBodies } from '../grpc/add-service.js';
+import { answerError, runNotFound } from './answer-errors.js';
+import { checkPlanRequest, checkRestartPolicy } from './check-plan-request.js';
+import type { Loop } from './loop.js';
+import type { LibraryModel, ModelLibrary } from './model-library.js';
+import { runView } from './run-view.js';
+import { sha256 } from './sha256.js';
+
+type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
+
+/** Inspecting, planning and creating. */
+export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'inspectModel' | 'planRun' | 'createRun'> {
+  return {
+    async inspectModel({ source, includeTensors }) {
+      const { inspection } = await library.inspect(source, includeTensors);
+      return { inspection };
+    },
+
+    async planRun({ plan }) {
+      checkPlanRequest(plan!);
+      const model = await readModel(library, plan!);
+      const draft = loop.peek();
+      const outcome = planRequest({
+        request: plan!,
+        inspection: model?.inspection,
+        modelObstacle: model?.obstacle,
+        pool: poolOf(draft),
+        runId: runId(0n),
+        sha256,
+      });
+      if (outcome.kind === 'rejected') {
+        return {
+          outcome: { $case: 'rejection', value: outcome.rejection },
+          report: outcome.report,
+        };
+      }
+      const value = { plan: outcome.plan, settings: [...outcome.settings] };
+      return { outcome: { $case: 'plan', value }, report: outcome.report };
+    },
+
+    async createRun(request) {
+      const plan = request.plan!;
+      checkPlanRequest(plan);
+      checkRestartPolicy(request.restart);
+      const model = await readModel(library, plan);
+      const answer = await loop.request((call) => ({
+        kind: 'run-requested',
+        call,
+        request: {
+          requestId: request.requestId,
+          digest: payloadDigest(request),
+          plan,
+          inspection: model?.inspection,
+          modelObstacle: model?.obstacle,
+          expectedPlanId: request.expectedPlanId,
+        },
+      }));
+      switch (answer.kind) {
+        case 'run': {
+          const run = loop.world.runs.get(answer.runId);
+          if (!run) throw runNotFound(answer.runId);
+          return {
+            outcome: { $case: 'run', value: runView(loop.world, run) },
+            report: answer.report,
+          };
+        }
+        case 'rejected':
+          return {
+            outcome: { $case: 'rejection', value: answer.rejection },
+            report: answer.report,
+          };
+        case 'stale':
+          return {
+            outcome: { $case: 'stale', value: { message: answer.message } },
+            report: answer.report,
+          };
+        default:
+          throw answerError(answer);
+      }
+    },
+  };
+}
+
+/** A request that brings its own facts needs no file on this disk. */
+async function readModel(library: ModelLibrary, plan: PlanRequest): Promise<LibraryModel | undefined> {
+  return plan.facts ? undefined : library.inspect(plan.model);
+}
+
+/** The same payload gives the same digest, whatever its request id. */
+function payloadDigest(request: CreateRunRequest): string {
+  const bytes = CreateRunRequest.encode({ ...request, requestId: '' }).finish();
+  return createHash('sha256').update(bytes).digest('hex');
+}

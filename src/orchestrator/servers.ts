@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import type { Logger } from 'pino';
+import { AdminServiceService } from '../../gen/stageplane/v1/admin_service.js';
+import { NodeAgentServiceService } from '../../gen/stageplane/v1/node_agent_service.js';
+import { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { addService } from '../grpc/add-service.js';
+import type { BindResult } from '../grpc/bind-result.js';
+import { bindTcp } from '../grpc/bind-tcp.js';
+import { bindUnix } from '../grpc/bind-unix.js';
+import { gracefulStop } from '../grpc/graceful-stop.js';
+import { Health } from '../grpc/health.js';
+import { OpenStreams } from '../grpc/open-streams.js';
+import { addReflection } from '../grpc/reflection.js';
+import { serverOptions } from '../grpc/server-options.js';
+import type { Store } from '../store/store.js';
+import { version } from '../version.js';
+import { adminService } from './admin-service.js';
+import { agentService } from './agent-service.js';
+import { laterCalls } from './later-calls.js';
+import type { Loop } from './loop.js';
+import type { ModelLibrary } from './model-library.js';
+import { nodeCalls } from './node-calls.js';
+import { planCalls } from './plan-calls.js';
+import { runCalls } from './run-calls.js';
+import type { Sessions } from './sessions.js';
+import { StartupError } from './startup-error.js';
+import { watchCalls } from './watch-calls.js';
+import type { WatchHub } from './watch-hub.js';
+
+/** What the services stand on. */
+export interface Inside {
+  readonly loop: Loop;
+  readonly store: Store;
+  readonly sessions: Sessions;
+  readonly hub: WatchHub;
+  readonly library: ModelLibrary;
+  readonly logger: Logger;
+}
+
+export interface Listening {
+  /** `host:port` with the real port. */
+  readonly address: string;
+  stop(): Promise<void>;
+}
+
+/** Milliseconds that agents wait before they come back to an orchestrator that stops. */
+const GO_AWAY_MILLIS = 500n;
+
+const publicServices = ['stageplane.v1.OrchestratorService', 'stageplane.v1.NodeAgentService'];
+
+/** Opens the TCP port of launchers and agents. Rejects with StartupError. */
+export async function openPublicServer(inside: Inside, listen: string): Promise<Listening> {
+  const { loop, store, sessions, hub, library, logger } = inside;
+  const streams = new OpenStreams();
+  const server = new Server(serverOptions);
+  const health = new Health(publicServices);
+  const calls = {
+    ...planCalls(loop, library),
+    ...runCalls(loop, sessions),
+    ...watchCalls(loop, store, hub),
+    ...nodeCalls(loop),
+    ...laterCalls,
+  };
+  addService(server, OrchestratorServiceService, calls, { logger, streams });
+  addService(server, NodeAgentServiceService, agentService(loop, sessions), { logger, streams });
+  health.addTo(server, streams);
+  addReflection(server, streams, [...publicServices, 'grpc.health.v1.Health']);
+
+  const address = addressOf(await bindTcp(server, listen, ServerCredentials.createInsecure()));
+  health.setServing();
+  const sendGoAway = () => sessions.sendGoAway(GO_AWAY_MILLIS, 'the orchestrator is stopping');
+  return {
+    address,
+    stop: async () => {
+      await gracefulStop({ server, addresses: [address], streams, health, sendGoAway });
+    },
+  };
+}
+
+/** Opens AdminService on a socket in the data folder that its owner alone can use. Rejects with StartupError. */
+export async function openAdminServer(inside: Inside, dataFolder: string, listenAddress: string): Promise<Listening> {
+  const { loop, logger } = inside;
+  const streams = new OpenStreams();
+  const server = new Server(serverOptions);
+  const facts = { version, listenAddress, dataFolder, startedAt: new Date() };
+  addService(server, AdminServiceService, adminService(loop, facts, logger), { logger, streams });
+  addReflection(server, streams, ['stageplane.v1.AdminService']);
+  const address = addressOf(await bindUnix(server, adminSocketOf(dataFolder), 0o600));
+  return {
+    address,
+    stop: async () => {
+      await gracefulStop({ server, addresses: [address], streams });
+    },
+  };
+}
+
+/** Path of the socket of AdminService. */
+export function adminSocketOf(dataFolder: string): string {
+  return join(dataFolder, 'admin.sock');
+}
+
+function addressOf(bound: BindResult): string {
+  if (bound.kind === 'refused') throw new StartupError(bound.reason, bound.message);
+  return bound.address;
+}

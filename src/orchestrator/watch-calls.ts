@@ -1,0 +1,103 @@
+import { status } from '@grpc/grpc-js';
+import type { OrchestratorServiceService, WatchRunResponse } from '../../gen/stageplane/v1/orchestrator_service.js';
+import type { RunEvent } from '../../gen/stageplane/v1/run.js';
+import { RunPhase } from '../../gen/stageplane/v1/run.js';
+import { type NodeId, type Revision, type RunId, revision, runId } from '../core/ids.js';
+import { limits } from '../core/limits.js';
+import type { ServiceBodies } from '../grpc/add-service.js';
+import { RpcError } from '../grpc/rpc-error.js';
+import type { StreamWriter } from '../grpc/stream-writer.js';
+import type { Store } from '../store/store.js';
+import { runNotFound } from './answer-errors.js';
+import type { Loop } from './loop.js';
+import { nodeView } from './node-view.js';
+import type { WatchHub } from './watch-hub.js';
+
+type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
+
+/** Events read from the store at a time. */
+const PAGE = 500;
+
+/** Watches: ordered, unique, atomic per commit, resumable and bookmarked (I10). */
+export function watchCalls(loop: Loop, store: Store, hub: WatchHub): Pick<Bodies, 'watchRun' | 'watchNodes'> {
+  return {
+    async watchRun(request, stream) {
+      const id = runId(request.runId);
+      admit(hub);
+      if (!loop.world.runs.has(id)) throw runNotFound(id);
+      if (request.afterRevision > loop.world.cluster.revision) throw revisionAhead(request.afterRevision);
+      await replay(store, stream, id, revision(request.afterRevision));
+      // Turns begin in setImmediate: between the last empty page and the subscription no commit can slip in.
+      bookmark(stream, loop.world.cluster.revision);
+      const run = loop.world.runs.get(id);
+      if (run && run.phase !== 'DONE') await follow(hub, stream, id);
+    },
+
+    async watchNodes(_request, stream) {
+      admit(hub);
+      const send = (ids: Iterable<NodeId>) => {
+        const draft = loop.peek();
+        for (const id of ids) {
+          const node = draft.node(id);
+          if (node)
+            stream.write({
+              update: { $case: 'node', value: nodeView(draft, node) },
+            });
+        }
+        const progress = { revision: loop.world.cluster.revision };
+        stream.write({ update: { $case: 'progress', value: progress } });
+      };
+      const stop = hub.onNodes(send);
+      send(loop.world.nodes.keys());
+      await stream.closed;
+      stop();
+    },
+  };
+}
+
+/** Sends what the store has, page by page, as fast as the reader takes it. */
+async function replay(store: Store, stream: StreamWriter<WatchRunResponse>, id: RunId, after: Revision): Promise<void> {
+  let last = after;
+  for (;;) {
+    const events = store.runEvents(id, last, PAGE);
+    if (events.length === 0 || !stream.isOpen) return;
+    for (const event of events) stream.write({ update: { $case: 'event', value: event } });
+    last = revision(events.at(-1)!.revision);
+    await stream.ready();
+  }
+}
+
+/** Sends what is committed from now on; ends after the event that makes the run DONE. */
+async function follow(hub: WatchHub, stream: StreamWriter<WatchRunResponse>, id: RunId): Promise<void> {
+  const stop = hub.onRun(id, (update) => {
+    for (const event of update.events) stream.write({ update: { $case: 'event', value: event } });
+    for (const { stageIndex, progress } of update.progress) {
+      stream.write({
+        update: { $case: 'loading', value: { stageIndex, progress } },
+      });
+    }
+    if (update.events.length > 0) bookmark(stream, update.revision);
+    if (update.events.some(isDone)) stream.end();
+  });
+  await stream.closed;
+  stop();
+}
+
+function bookmark(stream: StreamWriter<WatchRunResponse>, at: Revision): void {
+  stream.write({ update: { $case: 'progress', value: { revision: at } } });
+}
+
+function isDone({ detail }: RunEvent): boolean {
+  return detail?.$case === 'runPhase' && detail.value.phase === RunPhase.RUN_PHASE_DONE;
+}
+
+function admit(hub: WatchHub): void {
+  if (hub.watchers < limits.watchers) return;
+  const message = `${limits.watchers} watches are open already: close some, or try again later`;
+  throw new RpcError(status.RESOURCE_EXHAUSTED, 'TOO_MANY_WATCHERS', message);
+}
+
+function revisionAhead(after: bigint): RpcError {
+  const message = `revision ${after} is not committed yet: read the run again and watch from its own revision`;
+  return new RpcError(status.OUT_OF_RANGE, 'REVISION_AHEAD', message);
+}

@@ -1,0 +1,65 @@
+import type { RunEvent } from '../../gen/stageplane/v1/run.js';
+import type { NodeId, Revision, RunId } from '../core/ids.js';
+import type { StageProgress } from '../core/machine/draft.js';
+
+/** What one committed turn means to a watcher of a run. */
+export interface RunUpdate {
+  /** All events of the run in that commit, in order (I10). */
+  readonly events: readonly RunEvent[];
+  readonly progress: readonly StageProgress[];
+  /** Newest committed revision. */
+  readonly revision: Revision;
+}
+
+type RunListener = (update: RunUpdate) => void;
+type NodeListener = (ids: readonly NodeId[], revision: Revision) => void;
+
+/** Tells watchers what was committed. Delivery, queues and slow readers are their streams' business. */
+export class WatchHub {
+  private readonly runs = new Map<RunId, Set<RunListener>>();
+  private readonly nodes = new Set<NodeListener>();
+
+  get watchers(): number {
+    let count = this.nodes.size;
+    for (const listeners of this.runs.values()) count += listeners.size;
+    return count;
+  }
+
+  onRun(id: RunId, listener: RunListener): () => void {
+    const listeners = this.runs.get(id) ?? new Set();
+    this.runs.set(id, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.runs.get(id) === listeners) this.runs.delete(id);
+    };
+  }
+
+  onNodes(listener: NodeListener): () => void {
+    this.nodes.add(listener);
+    return () => this.nodes.delete(listener);
+  }
+
+  publish(
+    events: readonly RunEvent[],
+    progress: Iterable<StageProgress>,
+    nodes: readonly NodeId[],
+    revision: Revision,
+  ): void {
+    if (this.runs.size > 0) this.publishRuns(events, [...progress], revision);
+    if (nodes.length > 0) for (const listener of this.nodes) listener(nodes, revision);
+  }
+
+  private publishRuns(events: readonly RunEvent[], progress: readonly StageProgress[], revision: Revision): void {
+    const touched = new Set([...events, ...progress].map((item) => item.runId as RunId));
+    for (const id of touched) {
+      const listeners = this.runs.get(id);
+      if (!listeners) continue;
+      const update: RunUpdate = {
+        events: events.filter((event) => event.runId === id),
+        progress: progress.filter((item) => item.runId === id),
+        revision,
+      };
+      for (const listener of listeners) listener(update);
+    }
+  }
+}
