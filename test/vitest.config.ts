@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Needs a model that does not come with the repository.
+    exclude: ['test/real-model/**'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Tests start real processes; two cores are what CI has.

@@ -20,12 +20,14 @@ export async function findModel(source: GgufSource | undefined, folders: readonl
   if (kind.$case === 'huggingFace') {
     const { repo, file } = kind.value;
     return refused(
-      `${repo}/${file} is on Hugging Face, and downloads are not in this version: put the file into a folder of --models and plan with its path`,
+      `${shown(`${repo}/${file}`)} is on Hugging Face, and downloads are not in this version: put the file into a folder of --models and plan with its path`,
     );
   }
   const path = kind.value;
   if (folders.length === 0)
-    return refused(`${path} cannot be looked for, since this agent has no models folder: start it with --models`);
+    return refused(
+      `${shown(path)} cannot be looked for, since this agent has no models folder: start it with --models`,
+    );
   const late = new AbortController();
   const found = await Promise.race([
     lookUnder(path, folders),
@@ -34,7 +36,7 @@ export async function findModel(source: GgufSource | undefined, folders: readonl
   late.abort();
   if (found !== 'late') return found;
   return refused(
-    `${path} was not found within ${limits.findModelMillis / 1000} s under ${listed(folders)}: see whether these folders are mounted`,
+    `${shown(path)} was not found within ${limits.findModelMillis / 1000} s under ${listed(folders)}: see whether these folders are mounted`,
   );
 }
 
@@ -49,9 +51,11 @@ async function lookUnder(path: string, folders: readonly string[]): Promise<Mode
     if (candidate !== path || !isAbsolute(path)) outside ??= candidate;
   }
   if (outside !== undefined) {
-    return refused(`${outside} leads out of ${listed(folders)}: add the folder that it leads to with --models`);
+    return refused(`${shown(outside)} leads out of ${listed(folders)}: add the folder that it leads to with --models`);
   }
-  return refused(`${path} was not found under ${listed(folders)}: put it there, or add its folder with --models`);
+  return refused(
+    `${shown(path)} was not found under ${listed(folders)}: put it there, or add its folder with --models`,
+  );
 }
 
 function candidates(path: string, folders: readonly string[]): string[] {
@@ -81,8 +85,16 @@ async function isFile(path: string): Promise<boolean> {
   );
 }
 
+/** Bytes of a path in a sentence: what to do next must still fit. */
+const SHOWN_BYTES = 320;
+
+function shown(text: string): string {
+  const clipped = clipText(text, SHOWN_BYTES);
+  return clipped.length < text.length ? `${clipped}...` : clipped;
+}
+
 function listed(folders: readonly string[]): string {
-  return folders.join(', ');
+  return shown(folders.join(', '));
 }
 
 function refused(what: string): ModelLookup {

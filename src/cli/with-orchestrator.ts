@@ -1,7 +1,7 @@
 import { OrchestratorServiceClient } from '../../gen/stageplane/v1/orchestrator_service.js';
-import { dial } from '../grpc/client.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import type { ExitCode } from './exit-code.js';
+import { openClient } from './open-client.js';
 import type { Output } from './output.js';
 import { rpcFailure } from './rpc-failure.js';
 
@@ -11,7 +11,7 @@ export async function withOrchestrator(
   address: string,
   command: (client: OrchestratorServiceClient) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const client = dial(address, OrchestratorServiceClient);
+  const client = openClient(address, OrchestratorServiceClient);
   try {
     return await command(client);
   } catch (error) {

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { HeldStagePhase } from '../../gen/stageplane/v1/node_agent_service.js';
+import { HeldStagePhase, type StageReport } from '../../gen/stageplane/v1/node_agent_service.js';
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
+import { writeTinyModel } from '../../src/gguf/tiny-model.js';
+import { version } from '../../src/version.js';
+import { prepareCommand } from '../worker/prepare-command.js';
 import { openBeacon } from './beacon.js';
 import { ScriptedOrchestrator } from './scripted-orchestrator.js';
 import { oddWorker, provisionOf, startAgent, stopOf } from './start-agent.js';
@@ -193,6 +196,25 @@ describe('a start', () => {
 const compiled = fileURLToPath(new URL('../../dist/src/agent/agent.js', import.meta.url));
 
 describe.skipIf(!existsSync(compiled))('an agent process', () => {
+  it('loads a stage with our own worker, which was waiting for it', async () => {
+    const orchestrator = await ScriptedOrchestrator.open();
+    const folder = temporaryFolder();
+    await writeTinyModel(join(folder, 'tiny.gguf'));
+    startAgent(orchestrator.address, { models: [folder], workerCommand: undefined, warmWorkers: 1 });
+    const session = await orchestrator.session(1);
+    const hello = await session.welcome();
+    expect(hello.engines).toContainEqual({ name: 'fixture', build: `stageplane ${version}`, deviceIds: ['cpu'] });
+    const { provision, settings } = prepareCommand({ modelPath: '', totalLayers: 8, hiddenDim: 64, layers: [0, 4] });
+    const delivery = provisionOf('tiny.gguf');
+    const ggufSource = delivery.stages[0]!.provision!.ggufSource;
+    const stages = [{ provision: { ...provision!, ggufSource }, settings: settings!, producerNodeId: 1n }];
+    session.say({ $case: 'provision', value: { ...delivery, stages } });
+    const { report } = await session.heard
+      .find(({ $case, value }) => $case === 'report' && ['ready', 'fault'].includes(value.report?.$case ?? ''))
+      .then(({ value }) => value as StageReport);
+    expect(report).toMatchObject({ $case: 'ready', value: { bytesDigest: expect.stringMatching(/^[0-9a-f]{64}$/) } });
+  });
+
   it('that is killed leaves no worker behind (I18)', async () => {
     const beacon = await openBeacon();
     const orchestrator = await ScriptedOrchestrator.open();
@@ -206,11 +228,9 @@ describe.skipIf(!existsSync(compiled))('an agent process', () => {
     await session.welcome();
     session.say({ $case: 'provision', value: provisionOf('m.gguf') });
     await session.hearReport('ready');
-    const workers = () => beacon.signs.all.filter((sign) => sign.startsWith('up '));
-    // The first one has only told what it can do.
-    expect(workers()).toHaveLength(2);
+    const up = await beacon.signs.find((sign) => sign.startsWith('up stage'));
     agent.kill('SIGKILL');
-    for (const sign of workers()) await beacon.signs.find((other) => other === sign.replace('up', 'down'));
+    await beacon.signs.find((sign) => sign === up.replace('up', 'down'));
   });
 
   it('ends with the sentence of a refusal', async () => {

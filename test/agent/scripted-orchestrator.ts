@@ -80,7 +80,7 @@ export class ScriptedSession {
 /** A real gRPC server whose every word is the test's. */
 export class ScriptedOrchestrator {
   readonly sessions: ScriptedSession[] = [];
-  readonly #arrivals = new Mailbox<ScriptedSession>();
+  private readonly arrivals = new Mailbox<ScriptedSession>();
 
   private constructor(readonly address: string) {}
 
@@ -92,7 +92,7 @@ export class ScriptedOrchestrator {
       subscribe: (call: ServerDuplexStream<SubscribeRequest, SubscribeResponse>) => {
         const session = new ScriptedSession(call);
         orchestrator?.sessions.push(session);
-        orchestrator?.#arrivals.put(session);
+        orchestrator?.arrivals.put(session);
       },
     });
     const bound = await new Promise<number>((resolve, reject) => {
@@ -107,6 +107,6 @@ export class ScriptedOrchestrator {
 
   /** The session with this number, counted from 1, there or to come. */
   session(number: number): Promise<ScriptedSession> {
-    return this.#arrivals.find((session) => session === this.sessions[number - 1]);
+    return this.arrivals.find((session) => session === this.sessions[number - 1]);
   }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import {
@@ -19,6 +19,21 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 const program = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
 const gatedWorker = join(import.meta.dirname, 'gated-worker.mjs');
 
+export interface ClusterOptions {
+  /** Of the orchestrator. */
+  readonly flags?: readonly string[];
+  /** A GGUF file; default: a tiny one. */
+  readonly model?: string;
+  /** Our own stage workers; default: workers that wait at the gate. */
+  readonly ownWorkers?: boolean;
+}
+
+async function makeModel(folder: string): Promise<string> {
+  mkdirSync(join(folder, 'models'));
+  const [path] = await writeTinyModel(join(folder, 'models', 'tiny.gguf'));
+  return path;
+}
+
 /** An orchestrator and agents as real processes; every one of them is gone when the test is. */
 export class Cluster {
   readonly folder = temporaryFolder();
@@ -28,12 +43,13 @@ export class Cluster {
   model = '';
   private readonly processes = new Map<string, ChildProcess>();
 
-  static async start(agents: readonly string[], flags: readonly string[] = []): Promise<Cluster> {
-    const cluster = new Cluster();
+  private constructor(private readonly ownWorkers: boolean) {}
+
+  static async start(agents: readonly string[], options: ClusterOptions = {}): Promise<Cluster> {
+    const cluster = new Cluster(options.ownWorkers ?? false);
     onTestFinished(async () => void (await cluster.end()));
-    mkdirSync(join(cluster.folder, 'models'));
-    [cluster.model] = await writeTinyModel(join(cluster.folder, 'models', 'tiny.gguf'));
-    await cluster.startOrchestrator(flags);
+    cluster.model = options.model ?? (await makeModel(cluster.folder));
+    await cluster.startOrchestrator(options.flags);
     for (const name of agents) cluster.startAgent(name);
     await nodesReady(cluster.client, agents.length);
     return cluster;
@@ -47,11 +63,11 @@ export class Cluster {
     this.client ??= dial(this.address, OrchestratorServiceClient);
   }
 
-  /** An agent whose workers wait at the gate. */
   startAgent(name: string): void {
-    const worker = `${process.execPath} ${gatedWorker} ${this.gate} ${this.diaryOf(name)}`;
     const args = ['agent', '--orchestrator', this.address, '--name', name, '--data', join(this.folder, name)];
-    this.spawn(name, [...args, '--models', join(this.folder, 'models'), '--worker', worker]);
+    args.push('--models', dirname(this.model));
+    const gated = `${process.execPath} ${gatedWorker} ${this.gate} ${this.diaryOf(name)}`;
+    this.spawn(name, this.ownWorkers ? args : [...args, '--worker', gated]);
   }
 
   openGate(): void {

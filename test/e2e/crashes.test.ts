@@ -31,7 +31,7 @@ describe('kill -9', () => {
   });
 
   it('of an agent ends its workers at once, and the run once its grace is over', async () => {
-    const cluster = await Cluster.start(['alpha', 'beta'], ['--grace', '500ms']);
+    const cluster = await Cluster.start(['alpha', 'beta'], { flags: ['--grace', '500ms'] });
     const runId = await cluster.create('r', 2);
     cluster.openGate();
     await watchUntil(cluster.client, runId, RUN_PHASE_RUNNING);

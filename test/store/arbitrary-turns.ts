@@ -21,14 +21,13 @@ import {
 export type Deed = (draft: Draft) => void;
 
 const STAGES = 3;
-/** Runs count from 1, so these meet the first ones of a history. */
-const fewIds = fc.bigInt(1n, 4n);
+const few = fc.nat(11);
 const time = fc.integer({ min: 0, max: 8_000_000_000_000 }).map(wallMillis);
 const anyNodeId = fc.bigInt(1n, 2n ** 63n - 1n).map(nodeId);
 
 const putNode: fc.Arbitrary<Deed> = fc
   .record({
-    nodeId: fewIds.map((id) => nodeId(id + 1n)),
+    nodeId: few.map((pick) => nodeId(BigInt(pick % 4) + 2n)),
     name: text,
     cordoned: fc.boolean(),
     descriptor: nodeDescriptor,
@@ -88,29 +87,39 @@ const putRun: fc.Arbitrary<Deed> = fc
 /** The run moves on, and one of its stages with it: in one field, since a store may compare them one by one. */
 const moveRun: fc.Arbitrary<Deed> = fc
   .record({
-    id: fewIds.map(runId),
+    pick: few,
     progress,
-    index: fc.nat(STAGES - 1),
+    index: few,
     stage,
     field: fc.constantFrom('nodeId', 'phase', 'fault', 'footprint', 'volatile'),
   })
-  .map(({ id, progress, index, stage, field }) => (draft) => {
-    const run = draft.run(id);
-    const known = run?.stages[index];
-    if (!run || !known) return;
-    recordAndPut(draft, { ...run, ...progress, stages: run.stages.with(index, { ...known, [field]: stage[field] }) });
+  .map(({ pick, progress, index, stage, field }) => (draft) => {
+    const run = pickRun(draft, pick);
+    if (!run) return;
+    const known = run.stages[index % run.stages.length]!;
+    const moved = { ...known, [field]: stage[field] };
+    recordAndPut(draft, { ...run, ...progress, stages: run.stages.with(known.index, moved) });
   });
 
 /** The run begins again, with another plan or with the very same one. */
 const replanRun: fc.Arbitrary<Deed> = fc
-  .record({ id: fewIds.map(runId), progress, planned: fc.option(planned, { nil: {} }) })
-  .map(({ id, progress, planned }) => (draft) => {
-    const run = draft.run(id);
+  .record({ pick: few, progress, planned: fc.option(planned, { nil: {} }) })
+  .map(({ pick, progress, planned }) => (draft) => {
+    const run = pickRun(draft, pick);
     if (run) recordAndPut(draft, { ...run, ...progress, ...planned, generation: run.generation + 1 });
   });
 
-const deleteRun: fc.Arbitrary<Deed> = fewIds.map((id) => (draft) => {
-  if (draft.run(runId(id))) draft.deleteRun(runId(id));
+/** The plan changes within its generation, in one field. The machine never does this; a store must not lose it. */
+const amendPlan: fc.Arbitrary<Deed> = fc
+  .record({ pick: few, planned, field: fc.constantFrom('plan', 'planId', 'settings') })
+  .map(({ pick, planned, field }) => (draft) => {
+    const run = pickRun(draft, pick);
+    if (run) recordAndPut(draft, { ...run, [field]: planned[field] });
+  });
+
+const deleteRun: fc.Arbitrary<Deed> = few.map((pick) => (draft) => {
+  const run = pickRun(draft, pick);
+  if (run) draft.deleteRun(run.runId);
 });
 
 const beginEpoch: fc.Arbitrary<Deed> = fc.constant((draft) => {
@@ -124,6 +133,7 @@ export const turns: fc.Arbitrary<Deed[][]> = fc.array(
       { arbitrary: putRun, weight: 3 },
       { arbitrary: moveRun, weight: 4 },
       { arbitrary: replanRun, weight: 1 },
+      { arbitrary: amendPlan, weight: 1 },
       { arbitrary: deleteRun, weight: 1 },
       { arbitrary: putNode, weight: 2 },
       { arbitrary: beginEpoch, weight: 1 },
@@ -132,6 +142,12 @@ export const turns: fc.Arbitrary<Deed[][]> = fc.array(
   ),
   { maxLength: 6 },
 );
+
+/** One of the runs there have been so far, unless it was deleted. */
+function pickRun(draft: Draft, pick: number): RunState | undefined {
+  const created = draft.cluster.nextRunId - 1n;
+  return created > 0n ? draft.run(runId((BigInt(pick) % created) + 1n)) : undefined;
+}
 
 function recordAndPut(draft: Draft, run: RunState): void {
   const phase = { phase: WirePhase.RUN_PHASE_RUNNING, outcome: WireOutcome.RUN_OUTCOME_UNSPECIFIED, cause: undefined };

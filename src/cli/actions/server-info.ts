@@ -4,16 +4,17 @@ import {
   GetServerInfoResponse,
   AdminServiceService as service,
 } from '../../../gen/stageplane/v1/admin_service.js';
-import { dial, unaryCall } from '../../grpc/client.js';
+import { unaryCall } from '../../grpc/client.js';
 import { RpcError } from '../../grpc/rpc-error.js';
 import type { Invocation } from '../command.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { serverView } from '../format/server-view.js';
+import { openClient } from '../open-client.js';
 import { rpcFailure } from '../rpc-failure.js';
 
 export async function serverInfo({ values, output }: Invocation<{ readonly data: string }>): Promise<ExitCode> {
   const socket = join(values.data, 'admin.sock');
-  const client = dial(`unix:${socket}`, AdminServiceClient);
+  const client = openClient(`unix:${socket}`, AdminServiceClient);
   try {
     const info = await unaryCall(client, service.getServerInfo, {});
     if (output.json) output.document(GetServerInfoResponse.toJSON(info));

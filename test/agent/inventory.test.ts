@@ -1,0 +1,113 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { StageDelivery } from '../../gen/stageplane/v1/node_agent_service.js';
+import { describeMachine, offerEngines } from '../../src/agent/inventory.js';
+import { nvidiaGpus } from '../../src/agent/nvidia-gpus.js';
+import { outputOf } from '../../src/agent/output-of.js';
+import { countCores } from '../../src/agent/physical-cores.js';
+import { parseStatus } from '../../src/agent/resident-memory.js';
+import { UsageMeter } from '../../src/agent/usage-meter.js';
+import { runId } from '../../src/core/ids.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+const MIB = 1024n ** 2n;
+
+/** Puts a program of that name before all others. */
+function fakeProgram(name: string, script: string): void {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(folder, name), 0o755);
+  vi.stubEnv('PATH', `${folder}${delimiter}${process.env.PATH}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
+describe.skipIf(process.platform === 'win32')('GPUs', () => {
+  it('are read from nvidia-smi', async () => {
+    fakeProgram(
+      'nvidia-smi',
+      'test "$1" = --query-gpu=index,name,memory.total,memory.free || exit 1\n' +
+        'echo "0, NVIDIA GeForce RTX 4090, 24564, 24080"; echo "1, Odd, Name, 8192, [N/A]"; echo "2, Spark, [N/A], 5"; echo oops',
+    );
+    expect(await nvidiaGpus()).toMatchObject([
+      { deviceId: 'cuda:0', name: 'NVIDIA GeForce RTX 4090', totalBytes: 24564n * MIB, freeBytes: 24080n * MIB },
+      { deviceId: 'cuda:1', name: 'Odd, Name', totalBytes: 8192n * MIB, freeBytes: 0n },
+      { deviceId: 'cuda:2', name: 'Spark', totalBytes: 0n, freeBytes: 0n },
+    ]);
+  });
+
+  it.each([
+    ['a driver that fails', 'echo "0, X, 1, 1"; exit 9'],
+    ['a driver that talks nonsense', 'echo "No devices were found"'],
+  ])('are none with %s', async (_, script) => {
+    fakeProgram('nvidia-smi', script);
+    expect(await nvidiaGpus()).toEqual([]);
+  });
+
+  it('of a driver that never answers are none', async () => {
+    fakeProgram('nvidia-smi', 'exec sleep 1000');
+    expect(await outputOf('nvidia-smi', [], 20)).toBeUndefined();
+    expect(await outputOf('no-such-program', [], 20)).toBeUndefined();
+  });
+});
+
+describe('a machine', () => {
+  it('is described with its memory and cores', async () => {
+    const machine = await describeMachine('0.1.0', { room: 'lab' });
+    const [memory] = machine.devices;
+    expect(memory?.deviceId).toBe('cpu');
+    expect(memory?.totalBytes).toBeGreaterThan(0n);
+    expect(memory?.freeBytes).toBeLessThanOrEqual(memory?.totalBytes ?? 0n);
+    expect(machine.physicalCores).toBeGreaterThan(0);
+    expect(machine).toMatchObject({
+      operatingSystem: process.platform,
+      agentVersion: '0.1.0',
+      labels: { room: 'lab' },
+    });
+  });
+
+  it('counts cores, not threads', () => {
+    const thread = (socket: number, core: number) =>
+      `processor : 1\nphysical id\t: ${socket}\ncore id\t\t: ${core}\nflags : a\n`;
+    expect(countCores([thread(0, 0), thread(0, 1), thread(0, 0), thread(1, 0)].join('\n'))).toBe(3);
+    expect(countCores('processor : 0\nCPU part : 0xd0c\n')).toBeUndefined();
+  });
+
+  it('offers the fixture in RAM, and other engines everywhere', async () => {
+    const { devices } = await describeMachine('0', {});
+    const all = [...devices, { ...devices[0]!, deviceId: 'cuda:0' }];
+    expect(offerEngines(['fixture', 'llama.cpp'], 'b1', all)).toEqual([
+      { name: 'fixture', build: 'b1', deviceIds: ['cpu'] },
+      { name: 'llama.cpp', build: 'b1', deviceIds: ['cpu', 'cuda:0'] },
+    ]);
+  });
+});
+
+describe('usage', () => {
+  it('counts what a process holds for itself, not the pages that it maps', () => {
+    expect(parseStatus('VmRSS:\t  900 kB\nRssAnon:\t  100 kB\nRssFile:\t  780 kB\nRssShmem:\t   20 kB\n')).toBe(
+      120n * 1024n,
+    );
+    expect(parseStatus('VmRSS:\t  900 kB\n')).toBe(900n * 1024n);
+    expect(parseStatus('Name: x\n')).toBeUndefined();
+  });
+
+  it('of a GPU is what its workers measured', async () => {
+    fakeProgram('nvidia-smi', 'exit 1');
+    const { devices } = await describeMachine('0', {});
+    const meter = new UsageMeter();
+    meter.describe([devices[0]!, { ...devices[0]!, deviceId: 'cuda:0', freeBytes: 50n }]);
+    const stage = {
+      key: { runId: runId(1n), stageIndex: 0, generation: 1 },
+      phase: 'READY' as const,
+      delivery: StageDelivery.fromPartial({ settings: { device: 'cuda:0' } }),
+      modelPath: '/m',
+      worker: 'alive' as const,
+      footprint: { bytesRead: 1n, bytesDigest: '', deviceBytes: 33n, hostBytes: 44n },
+    };
+    const [cpu, gpu] = meter.measure(new Map([['s', stage]]), new Map([['s', process.pid]]));
+    expect(gpu).toEqual({ deviceId: 'cuda:0', freeBytes: 50n, residentBytes: 33n });
+    expect(cpu?.residentBytes).toBeGreaterThan(33n);
+    expect(meter.measure(new Map([['s', stage]]), new Map())[1]?.residentBytes).toBe(0n);
+  });
+});

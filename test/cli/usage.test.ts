@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { stageplane } from './child.js';
+
+describe('words that cannot be used', () => {
+  it('are all reported at once', async () => {
+    const words = [
+      'orchestrator',
+      '--listen',
+      '0.0.0.0:7070',
+      '--heartbeat',
+      '5s',
+      '--lease',
+      '2s',
+      '--grace',
+      '5parsecs',
+    ];
+    const { code, stdout, stderr } = await stageplane([...words, '--models', '/nowhere'], {
+      STAGEPLANE_LOG_LEVEL: 'loud',
+    });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr.split('\n')).toEqual([
+      'stageplane: 5 settings cannot be used; correct all of them',
+      '  --models: "/nowhere" is no folder on this machine; create it, or name another',
+      '  --grace: "5parsecs" is no duration; write one such as 300ms, 5s or 2m',
+      '  STAGEPLANE_LOG_LEVEL: "loud" is none of trace, debug, info, warn, error, fatal',
+      '  --listen: "0.0.0.0:7070" can be reached from other machines and nothing is authenticated yet; listen on 127.0.0.1, or add --insecure on a network you trust',
+      '  --lease: 2s is no longer than the heartbeat, 5s; every lease would end between two heartbeats',
+      '',
+    ]);
+  });
+
+  it('are JSON on stderr with --json', async () => {
+    const { code, stdout, stderr } = await stageplane(['run', 'm.gguf', '--layers', '0=0-4', '--json']);
+    expect([code, stdout]).toEqual([2, '']);
+    const message = 'stage 0 has layers but no node; name its node with --place';
+    expect(JSON.parse(stderr)).toEqual({
+      code: 'INVALID_ARGUMENT',
+      reason: 'INVALID_SETTINGS',
+      message: `--layers: ${message}`,
+      violations: [{ field: '--layers', message }],
+    });
+  });
+
+  it.each([
+    [['frobnicate'], "stageplane: unknown command 'frobnicate'; see stageplane --help\n"],
+    [['run'], "stageplane: missing required argument 'file'; see stageplane --help\n"],
+    [['runs', 'lst'], "stageplane: unknown command 'lst' (Did you mean list?); see stageplane --help\n"],
+    [['runs', 'get', 'x'], 'stageplane: <id>: "x" is no id; write a number, as the lists show it\n'],
+    [
+      ['run', 'm.gguf', '--place', '0=a,0=b'],
+      'stageplane: --place: "0=a,0=b" names stage 0 twice; give each stage once\n',
+    ],
+    [['run', 'm.gguf', '--until', 'never'], 'stageplane: --until: "never" is none of ready, done\n'],
+  ])('%j', async (words, stderr) => {
+    expect(await stageplane(words)).toEqual({ code: 2, stdout: '', stderr });
+  });
+});
+
+describe('help', () => {
+  it('has flags, variables, defaults, examples and exit codes for every command', async () => {
+    const { code, stdout } = await stageplane(['run', '--help']);
+    expect(code).toBe(0);
+    const text = stdout.replace(/\s+/g, ' ');
+    for (const part of ['--place', 'STAGEPLANE_ORCHESTRATOR', '127.0.0.1:7070', 'stageplane run model.gguf --wait']) {
+      expect(text).toContain(part);
+    }
+    expect(text).toContain('4 the run ended FAULTED');
+  });
+
+  it('ends with 2 when there was nothing to do', async () => {
+    expect((await stageplane([])).code).toBe(2);
+    expect((await stageplane(['runs'])).code).toBe(2);
+  });
+});
+
+it('tells its version', async () => {
+  const { stdout } = await stageplane(['version']);
+  expect(stdout).toMatch(/^stageplane \d+\.\d+\.\d+\n$/);
+  expect(await stageplane(['--version'])).toMatchObject({ code: 0, stdout: stdout.replace('stageplane ', '') });
+  expect(JSON.parse((await stageplane(['version', '--json'])).stdout)).toEqual({
+    version: stdout.trim().split(' ')[1],
+  });
+});
