@@ -13,6 +13,7 @@ import { Mailbox } from './mailbox.js';
 
 type Message = NonNullable<SubscribeRequest['message']>;
 type Case = Message['$case'];
+type ValueOf<C extends Case> = Extract<Message, { $case: C }>['value'];
 
 /** One agent session, seen from the other side. */
 export class ScriptedSession {
@@ -31,11 +32,9 @@ export class ScriptedSession {
   }
 
   /** The first message of a kind, heard or to come. */
-  async hear<C extends Case>($case: C): Promise<Extract<Message, { $case: C }>['value']> {
-    const found = await this.heard.find(
-      (message): message is Extract<Message, { $case: C }> => message.$case === $case,
-    );
-    return found.value as Extract<Message, { $case: C }>['value'];
+  async hear<C extends Case>($case: C): Promise<ValueOf<C>> {
+    const found = await this.heard.find((message) => message.$case === $case);
+    return found.value as ValueOf<C>;
   }
 
   /** The first report of a kind. */

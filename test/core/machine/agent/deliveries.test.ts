@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ProvisionDelivery } from '../../../../gen/stageplane/v1/node_agent_service.js';
 import { StageFaultReason } from '../../../../gen/stageplane/v1/run.js';
 import type { AgentEffect } from '../../../../src/core/machine/agent/effects.js';
 import { Driver, delivery, keyOf } from './driver.js';
@@ -62,7 +63,7 @@ describe('a provision', () => {
   });
 
   const held = delivery(7n, [0], { generation: 3 });
-  const refused = [
+  const refused: [string, ProvisionDelivery, string][] = [
     [
       'another provision for the same generation',
       delivery(7n, [0], { generation: 3, threads: 9 }),
@@ -83,7 +84,7 @@ describe('a provision', () => {
       { ...delivery(8n, [0]), stages: [...delivery(8n, [0]).stages, ...delivery(9n, [1]).stages] },
       'INVALID_DELIVERY',
     ],
-  ] as const;
+  ];
   it.each(refused)('is refused whole: %s', (_, message, reason) => {
     const agent = new Driver().join();
     agent.provision(held);

@@ -1,0 +1,132 @@
+import { status } from '@grpc/grpc-js';
+import pino from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { millis, nodeId, runId, sessionId, wallMillis } from '../../src/core/ids.js';
+import type { Draft } from '../../src/core/machine/draft.js';
+import type { ClusterEvent } from '../../src/core/machine/events.js';
+import { defaultTimings } from '../../src/core/machine/timings.js';
+import { openWorld } from '../../src/core/machine/world.js';
+import type { RpcError } from '../../src/grpc/rpc-error.js';
+import { Loop } from '../../src/orchestrator/loop.js';
+import { sha256 } from '../../src/orchestrator/sha256.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
+import type { Store } from '../../src/store/store.js';
+import { StoreError } from '../../src/store/store-error.js';
+import { sampleHello, samplePlan } from '../core/machine/samples.js';
+import { storedFrom } from '../core/machine/world-in-memory.js';
+
+/** A loop whose store can be told to fail, and that writes down what it performed and in which order. */
+function startLoop() {
+  const diary: string[] = [];
+  const abandoned: { events: readonly ClusterEvent[]; error: RpcError }[] = [];
+  const inner = new MemoryStore({ newClusterId: () => 'cluster-a' });
+  let failure: StoreError | undefined;
+  const store: Store = {
+    load: () => inner.load(),
+    commit: (changes) => {
+      if (failure) throw failure;
+      diary.push('commit');
+      inner.commit(changes);
+    },
+    runEvents: (...args) => inner.runEvents(...args),
+    checkpoint: () => inner.checkpoint(),
+    close: () => inner.close(),
+  };
+  let now = 1000;
+  const clock = { now: () => millis(now), wall: () => wallMillis(now) };
+  const { world } = openWorld(inner.load(), clock.now(), defaultTimings);
+  const performer = {
+    perform: (turn: Draft) => {
+      for (const effect of turn.effects) {
+        diary.push(effect.kind);
+        if (effect.kind === 'answer') loop.calls.answer(effect.call, effect.answer);
+      }
+    },
+    abandon: (events: readonly ClusterEvent[], error: RpcError) => void abandoned.push({ events, error }),
+  };
+  const loop = new Loop(world, store, { timings: defaultTimings, sha256 }, clock, performer, pino({ level: 'silent' }));
+  onTestFinished(() => loop.stop());
+  return {
+    loop,
+    diary,
+    abandoned,
+    store: inner,
+    fail: (error?: StoreError) => {
+      failure = error;
+    },
+    sleep: (milliseconds: number) => {
+      now += milliseconds;
+    },
+  };
+}
+
+const create = (loop: Loop, requestId: string) =>
+  loop.request((call) => ({
+    kind: 'run-requested',
+    call,
+    request: { requestId, digest: requestId, plan: samplePlan([2n]) },
+  }));
+
+const join = (loop: Loop) =>
+  loop.post({ kind: 'hello-received', session: sessionId('s'), hello: sampleHello('alpha') });
+
+describe('the loop', () => {
+  it('commits before it performs, once for all that arrived (I4)', async () => {
+    const { loop, diary } = startLoop();
+    join(loop);
+    await Promise.all([create(loop, 'a'), create(loop, 'b')]);
+    expect(diary[0]).toBe('commit');
+    expect(diary.filter((entry) => entry === 'commit')).toHaveLength(1);
+  });
+
+  it('leaves memory as it was when a commit fails, and goes on afterwards', async () => {
+    const { loop, abandoned, store, fail } = startLoop();
+    join(loop);
+    await create(loop, 'a');
+    const before = storedFrom(loop.world);
+
+    fail(new StoreError('disk-full', '/data', ''));
+    await expect(create(loop, 'b')).rejects.toMatchObject({
+      code: status.RESOURCE_EXHAUSTED,
+      reason: 'STORE_FAILED',
+      message: /the disk of the data folder \/data is full.*free some space and try again/,
+    });
+    expect(storedFrom(loop.world)).toEqual(before);
+    expect(abandoned).toHaveLength(1);
+
+    fail();
+    await expect(create(loop, 'b')).resolves.toMatchObject({ kind: 'run', runId: 2n });
+    expect(store.load().runs).toHaveLength(2);
+  });
+
+  it('gives each event a turn of its own after a defect, so that only the guilty one is lost', async () => {
+    const { loop, abandoned } = startLoop();
+    join(loop);
+    const poison = { kind: 'hello-received', session: sessionId('x'), hello: undefined } as unknown as ClusterEvent;
+    loop.post(poison);
+    await expect(create(loop, 'a')).resolves.toMatchObject({ kind: 'run' });
+    expect(abandoned.map(({ events }) => events)).toEqual([[poison]]);
+    expect(abandoned[0]?.error.message).toMatch(/^internal error, incident [0-9a-f]+/);
+  });
+
+  it('notices that it was away before it believes any silence', async () => {
+    const { loop, sleep } = startLoop();
+    join(loop);
+    loop.post({ kind: 'session-ended', session: sessionId('s'), goodbye: false });
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    expect(loop.world.contacts.get(nodeId(2n))?.graceEndsAt).toBe(1000 + defaultTimings.grace);
+
+    sleep(defaultTimings.grace + 5000);
+    loop.post({ kind: 'timer-fired', timer: { kind: 'grace', nodeId: nodeId(2n) } });
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    expect(loop.world.contacts.get(nodeId(2n))).toMatchObject({ lost: false });
+  });
+
+  it('answers those who wait when it stops', async () => {
+    const { loop } = startLoop();
+    const waiting = create(loop, 'a');
+    loop.stop();
+    await expect(waiting).rejects.toMatchObject({ code: status.UNAVAILABLE, reason: 'SHUTTING_DOWN' });
+  });
+});
