@@ -73,8 +73,16 @@ function commits(rows) {
   const store = openSqliteStore(own, { newClusterId: () => 'bench' });
   let { cluster } = store.load();
   let before = {
-    runId: 1n, requestId: 'r', mode: 1, phase: 'PROVISIONING', generation: 1, planId: 'p', settings: [], createdAt: 0,
-    plan: { runId: 1n, stages: [], edges: [], maxTokens: 0 }, revision: 0n,
+    runId: 1n,
+    requestId: 'r',
+    mode: 1,
+    phase: 'PROVISIONING',
+    generation: 1,
+    planId: 'p',
+    settings: [],
+    createdAt: 0,
+    plan: { runId: 1n, stages: [], edges: [], maxTokens: 0 },
+    revision: 0n,
     stages: Array.from({ length: rows }, (_, index) => ({ index, nodeId: 2n, phase: 'PENDING', volatile: {} })),
   };
   store.commit({ ...changes(cluster, []), runs: [{ before: undefined, after: before }] });

@@ -40,7 +40,8 @@ export class Loop {
   private stopped = false;
   private room: (() => void)[] = [];
   private commits = 0;
-  private lastPulse: number;
+  /** Undefined until the first beat: starting up takes its time and is no stall. */
+  private lastPulse: number | undefined;
   private readonly pulse: NodeJS.Timeout;
 
   constructor(
@@ -51,7 +52,6 @@ export class Loop {
     private readonly performer: Performer,
     private readonly logger: Logger,
   ) {
-    this.lastPulse = clock.now();
     this.pulse = setInterval(() => this.beat(), PULSE_MILLIS);
   }
 
@@ -152,7 +152,7 @@ export class Loop {
 
   private noticeStall(): void {
     const now = this.clock.now();
-    const away = now - this.lastPulse;
+    const away = this.lastPulse === undefined ? 0 : now - this.lastPulse;
     this.lastPulse = now;
     if (away <= PULSE_MILLIS + STALL_MILLIS) return;
     this.logger.warn({ millis: Math.round(away) }, 'the loop was stalled; all graces start anew');

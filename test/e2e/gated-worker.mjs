@@ -8,7 +8,8 @@ const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
 say({ hello: { protocol: 1, engines: ['fixture'] } });
 
-const becomeReady = () => say({ ready: { bytesRead: '1', bytesDigest: '00'.repeat(32), deviceBytes: '1', hostBytes: '1' } });
+const becomeReady = () =>
+  say({ ready: { bytesRead: '1', bytesDigest: '00'.repeat(32), deviceBytes: '1', hostBytes: '1' } });
 
 function prepare() {
   appendFileSync(diary, `${process.pid}\n`);

@@ -32,6 +32,10 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
   const { address, adminSocket } = started;
   if (output.json) output.jsonLine({ address, adminSocket });
   else output.print(`orchestrator listening on ${address}, admin socket ${adminSocket}`);
-  await new Promise<void>((resolve, reject) => stopOnSignal(signals, () => started.stop().then(resolve, reject)));
-  return exitCode.ok;
+  stopOnSignal(signals, () => void started.stop());
+  const failure = await started.done.then(
+    () => undefined,
+    (error: unknown) => startFailure(error),
+  );
+  return failure ? output.fail(failure) : exitCode.ok;
 }

@@ -8,6 +8,7 @@ import {
   type SessionId,
   type WallMillis,
 } from '../ids.js';
+import { limits } from '../limits.js';
 import type { Effect } from './effects.js';
 import type { Rules } from './rules.js';
 import type { ClusterState, Contact, NodeState, RequestRecord, RunState, SessionState, World } from './state.js';
@@ -220,6 +221,7 @@ export class Draft {
     replaceAll(world.sessions, this.sessions);
     replaceAll(world.requests, this.requests);
     replaceAll(world.placements, this.placements);
+    forgetSpentRequests(world);
   }
 
   private nextRevision(): Revision {
@@ -242,5 +244,17 @@ function replaceAll<K, V>(target: Map<K, V>, changes: ReadonlyMap<K, V | undefin
   for (const [key, value] of changes) {
     if (value === undefined) target.delete(key);
     else target.set(key, value);
+  }
+}
+
+/** Bounds the requests whose run is gone, oldest first, as the store does (I16). */
+function forgetSpentRequests(world: World): void {
+  let excess = world.requests.size - limits.requestRecords;
+  if (excess <= 0) return;
+  const spent = [...world.requests.values()].filter(({ runId }) => !world.runs.has(runId));
+  spent.sort((a, b) => (a.runId < b.runId ? -1 : 1));
+  for (const { requestId } of spent) {
+    if (excess-- <= 0) return;
+    world.requests.delete(requestId);
   }
 }

@@ -14,7 +14,7 @@ import { completeRing, defaultActivationRing, defaultTokenRing } from './default
 import { fidelityOf } from './plan-fidelity.js';
 import { canonicalPlanKey, givenPlacementReport, PLANNER_VERSION } from './plan-report.js';
 import { planRun } from './plan-run.js';
-import type { PoolNode } from './pool-node.js';
+import { obstacleFor, type PoolNode } from './pool-node.js';
 import { rejectForModel, rejectForNodes, rejectForPool, rejectWithoutFacts } from './request-rejections.js';
 import { resolveSettings, settingsOfStages } from './stage-settings.js';
 
@@ -55,14 +55,14 @@ export function planRequest(planning: PlanningRequest): PlanningOutcome {
   if (planning.modelObstacle !== undefined) return refuse(planning, pool, rejectForModel(planning.modelObstacle));
 
   const settings = resolveSettings(planning.request.settings, facts, planning.inspection);
-  const placed = placementOf(planning.request, facts, pool.filter(canTake(settings)));
-  if (placed.kind === 'rejected') return refuse(planning, pool, placed.rejection);
+  const placed = placementOf(planning.request, facts, pool, settings);
+  if (placed.kind === 'rejected') return refuse(planning, pool, placed.rejection, settings);
 
   const input = plannerInput(planning, pool, { ...facts, maxSeqLen: BigInt(settings.contextLength) }, settings, placed);
   const outcome = planRun(input);
-  if (outcome.kind === 'rejected') return refuse(planning, pool, outcome.rejection, input);
+  if (outcome.kind === 'rejected') return refuse(planning, pool, outcome.rejection, settings, input);
   const unfit = rejectForNodes(outcome.plan, pool, settings);
-  if (unfit) return refuse(planning, pool, unfit, input);
+  if (unfit) return refuse(planning, pool, unfit, settings, input);
 
   const stages = settingsOfStages(outcome.plan, settings, planning.inspection?.layers);
   const digest = requestDigest(planning);
@@ -82,7 +82,7 @@ export function planRequest(planning: PlanningRequest): PlanningOutcome {
         planId,
         settings: stages,
       },
-      exclusions: exclusionsOf(pool, new Set(outcome.plan.stages.map((stage) => stage.nodeId))),
+      exclusions: exclusionsOf(pool, new Set(outcome.plan.stages.map((stage) => stage.nodeId)), settings),
       nodesConsidered: pool.length,
       strategy: strategyOf(planning.request),
       fidelity: fidelityOf(outcome.plan, pool, settings),
@@ -94,13 +94,14 @@ function refuse(
   planning: PlanningRequest,
   pool: readonly PoolNode[],
   rejection: PlanRejection,
+  settings?: StageSettings,
   input?: PlannerInput,
 ): PlanningOutcome {
   const report = givenPlacementReport({
     requestDigest: requestDigest(planning),
     input,
     outcome: { kind: 'rejected', rejection },
-    exclusions: exclusionsOf(pool, new Set()),
+    exclusions: exclusionsOf(pool, new Set(), settings),
     nodesConsidered: pool.length,
     strategy: strategyOf(planning.request),
     fidelity: '',
@@ -119,12 +120,6 @@ function factsOf({ request, inspection }: PlanningRequest): ModelFacts | undefin
   return facts && { ...facts, ggufSource: facts.ggufSource ?? request.model };
 }
 
-function canTake(settings: StageSettings): (node: PoolNode) => boolean {
-  return (node) =>
-    node.obstacle === undefined &&
-    node.engines.some((offer) => offer.name === settings.engine && offer.deviceIds.includes(settings.device));
-}
-
 type Placed =
   | {
       kind: 'placed';
@@ -134,7 +129,12 @@ type Placed =
   | { kind: 'rejected'; rejection: PlanRejection };
 
 /** The placement as given, or the usable nodes by ascending id with one stage each. */
-function placementOf(request: PlanRequest, facts: ModelFacts, usable: readonly PoolNode[]): Placed {
+function placementOf(
+  request: PlanRequest,
+  facts: ModelFacts,
+  pool: readonly PoolNode[],
+  settings: StageSettings,
+): Placed {
   const given = request.placement;
   if (given?.$case === 'fixedLinear' || given?.$case === 'layerRanges') {
     const stageCount = request.stageCount || given.value.stages.length;
@@ -196,15 +196,18 @@ function runtimeOf(asked: RuntimeConfig | undefined): RuntimeConfig {
   };
 }
 
-function exclusionsOf(pool: readonly PoolNode[], used: ReadonlySet<bigint>): NodeExclusion[] {
+function exclusionsOf(
+  pool: readonly PoolNode[],
+  used: ReadonlySet<bigint>,
+  settings: StageSettings | undefined,
+): NodeExclusion[] {
   return pool
     .filter((node) => !used.has(node.nodeId))
-    .map((node) => ({
-      nodeId: node.nodeId,
-      nodeName: node.name,
-      reason: node.obstacle?.reason ?? 'not-chosen',
-      message: node.obstacle?.message ?? `node "${node.name}" is free; the placement does not name it`,
-    }));
+    .map((node) => {
+      const obstacle = obstacleFor(node, settings);
+      const message = obstacle?.message ?? `node "${node.name}" is free; the placement does not name it`;
+      return { nodeId: node.nodeId, nodeName: node.name, reason: obstacle?.reason ?? 'not-chosen', message };
+    });
 }
 
 function requestDigest({ request, sha256 }: PlanningRequest): string {

@@ -1,4 +1,5 @@
 import type { EngineOffer } from '../../../gen/stageplane/v1/node.js';
+import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import type { NodeId } from '../ids.js';
 
 /** A node as the planner sees it. */
@@ -11,7 +12,25 @@ export interface PoolNode {
 }
 
 export interface NodeObstacle {
-  readonly reason: 'cordoned' | 'lost' | 'not-connected' | 'full';
+  readonly reason: 'cordoned' | 'lost' | 'not-connected' | 'full' | 'no-engine' | 'no-device';
   /** One sentence that names the node and what to do next. */
   readonly message: string;
+}
+
+/** Why a node takes no stage with these settings, or undefined when it does. */
+export function obstacleFor(node: PoolNode, settings: StageSettings | undefined): NodeObstacle | undefined {
+  if (node.obstacle || !settings) return node.obstacle;
+  const { engine, device } = settings;
+  const offer = node.engines.find(({ name }) => name === engine);
+  if (!offer) {
+    const offered = node.engines.map(({ name }) => name).join(', ') || 'none';
+    const message = `node "${node.name}" has no engine "${engine}", only ${offered}: choose one of those, or another node`;
+    return { reason: 'no-engine', message };
+  }
+  if (!offer.deviceIds.includes(device)) {
+    const devices = offer.deviceIds.join(', ') || 'none';
+    const message = `engine "${engine}" of node "${node.name}" cannot use device "${device}", only ${devices}`;
+    return { reason: 'no-device', message };
+  }
+  return undefined;
 }

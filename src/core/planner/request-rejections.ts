@@ -3,7 +3,7 @@ import { Fidelity, type StageSettings } from '../../../gen/stageplane/v1/provisi
 import { type PlanRejection, PlanRejectionKind, type PlanViolation } from '../../../gen/stageplane/v1/rejection.js';
 import { limits } from '../limits.js';
 import { buildsOf } from './plan-fidelity.js';
-import type { PoolNode } from './pool-node.js';
+import { type NodeObstacle, obstacleFor, type PoolNode } from './pool-node.js';
 
 /** Neither the request nor the orchestrator's disk says what the model is. */
 export function rejectWithoutFacts(): PlanRejection {
@@ -25,17 +25,14 @@ export function rejectForModel(message: string): PlanRejection {
 }
 
 /** No placement was given, and there are too few nodes to make one. */
-export function rejectForPool(usable: number, stageCount: number): PlanRejection {
+export function rejectForPool(usable: number, stageCount: number, obstacles: readonly NodeObstacle[]): PlanRejection {
   const message =
     usable === 0
       ? 'no node can take a stage: start an agent with `stageplane agent`, or look at `stageplane nodes list`'
       : `${stageCount} stages need ${stageCount} nodes, ${usable} can take one: start more agents, ask for fewer stages, or place several stages on one node`;
-  const violations = [{ field: 'stage_count', message }];
-  return {
-    kind: PlanRejectionKind.PLAN_REJECTION_KIND_INFEASIBLE_CONSTRAINTS,
-    message,
-    violations,
-  };
+  const reasons = obstacles.slice(0, limits.violationsPerRejection - 1).map((obstacle) => obstacle.message);
+  const violations = [message, ...reasons].map((text) => ({ field: 'stage_count', message: text }));
+  return { kind: PlanRejectionKind.PLAN_REJECTION_KIND_INFEASIBLE_CONSTRAINTS, message, violations };
 }
 
 /** The plan is whole, but nodes that it names take no stage now or lack the engine. */
@@ -50,7 +47,7 @@ export function rejectForNodes(
   const [reference] = exact ? buildsOf(plan, pool, settings.engine) : [];
   for (const stage of plan.stages) {
     const node = nodes.get(stage.nodeId);
-    const message = node && (obstacleOf(node, settings) ?? exactnessObstacle(node, settings, reference));
+    const message = node && (obstacleFor(node, settings)?.message ?? exactnessObstacle(node, settings, reference));
     if (message)
       violations.push({
         field: `stages[${stage.stageIndex}].node_id`,
@@ -76,18 +73,4 @@ function exactnessObstacle(
   const build = node.engines.find(({ name }) => name === settings.engine)?.build;
   if (!reference || build === reference[0]) return undefined;
   return `node "${node.name}" runs build ${build} of engine "${settings.engine}", node "${reference[1].name}" build ${reference[0]}: an exact run needs one build, so leave one of them out or ask for fast`;
-}
-
-function obstacleOf(node: PoolNode, settings: StageSettings): string | undefined {
-  if (node.obstacle) return node.obstacle.message;
-  const offer = node.engines.find((engine) => engine.name === settings.engine);
-  if (!offer) {
-    const offered = node.engines.map((engine) => engine.name).join(', ') || 'none';
-    return `node "${node.name}" has no engine "${settings.engine}", only ${offered}: choose one of those, or another node`;
-  }
-  if (!offer.deviceIds.includes(settings.device)) {
-    const devices = offer.deviceIds.join(', ') || 'none';
-    return `engine "${settings.engine}" of node "${node.name}" cannot use device "${settings.device}", only ${devices}`;
-  }
-  return undefined;
 }

@@ -75,6 +75,9 @@ describe('a request without a placement', () => {
     expect(rejection.kind).toBe(Kind.PLAN_REJECTION_KIND_INFEASIBLE_CONSTRAINTS);
     expect(rejection.message).toMatch(/^3 stages need 3 nodes, 2 can take one/);
     expect(rejected({}, { pool: [] }).rejection.message).toMatch(/^no node can take a stage/);
+    const { rejection: engine, report } = rejected({ settings: settings({ engine: 'none' }) });
+    expect(engine.violations[1]?.message).toMatch(/^node "node-2" has no engine "none", only fixture/);
+    expect(report.exclusions).toMatchObject([{ reason: 'no-engine' }, { reason: 'no-engine' }]);
   });
 
   it('stays within the pool that it names', () => {

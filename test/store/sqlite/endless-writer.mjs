@@ -10,7 +10,11 @@ let before = runs.at(-1);
 for (let count = 1; ; count++) {
   const revision = cluster.revision + 1n;
   cluster = { ...cluster, revision };
-  const after = { ...before, revision, stages: before.stages.map((stage) => ({ ...stage, footprint: footprint(revision) })) };
+  const after = {
+    ...before,
+    revision,
+    stages: before.stages.map((stage) => ({ ...stage, footprint: footprint(revision) })),
+  };
   const event = { revision, runId: after.runId, generation: 1, at: new Date(), detail: undefined };
   store.commit({ cluster, nodes: [], runs: [{ before, after }], deletedRuns: [], requests: [], events: [event] });
   before = after;

@@ -1,7 +1,7 @@
 import type { DeviceUsage } from '../../../../gen/stageplane/v1/node_agent_service.js';
 import { type Millis, millis } from '../../ids.js';
 import { limits } from '../../limits.js';
-import { stopStage } from './stage-lifecycle.js';
+import { giveUpStage } from './stage-lifecycle.js';
 import type { SentHeartbeat } from './state.js';
 import type { Turn } from './turn.js';
 
@@ -26,7 +26,9 @@ export function checkLease(turn: Turn): void {
   const live = [...stages.values()].filter(({ phase }) => phase !== 'STOPPING' && phase !== 'STOPPED');
   if (live.length === 0) return;
   turn.say('warn', 'lease is over, stopping all stages', { leaseMillis: lease.ttl, stages: live.length });
-  for (const stage of live) stopStage(turn, stage, 'the lease is over: the orchestrator has not answered for too long');
+  const silence = `the orchestrator had not answered for ${lease.ttl / 1000} s`;
+  const cause = `node "${turn.rules.name}" stopped the stage because ${silence}: look at the network between them`;
+  for (const stage of live) giveUpStage(turn, stage, cause);
 }
 
 export function heartbeatDue(turn: Turn, usage: readonly DeviceUsage[]): void {

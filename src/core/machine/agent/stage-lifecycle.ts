@@ -1,5 +1,5 @@
 import type { StageDelivery } from '../../../../gen/stageplane/v1/node_agent_service.js';
-import type { StageFault } from '../../../../gen/stageplane/v1/run.js';
+import { type StageFault, StageFaultReason } from '../../../../gen/stageplane/v1/run.js';
 import type { StageKey } from '../state.js';
 import { type HeldTrigger, nextHeldPhase } from './held-phases.js';
 import { report } from './reports.js';
@@ -37,6 +37,15 @@ export function stopStage(turn: Turn, stage: HeldStageState, reason: string): vo
   if (stage.worker !== 'alive') settle(turn, stopping);
   // A FAULTED stage's process has been killed already.
   else if (stage.phase !== 'FAULTED') turn.perform({ kind: 'stop-worker', key: stage.key, reason });
+}
+
+/** Ends a stage that the orchestrator wanted to go on: its run must learn the true cause, not only that it stopped. */
+export function giveUpStage(turn: Turn, stage: HeldStageState, cause: string): void {
+  if (nextHeldPhase(stage.phase, 'worker-faulted')) {
+    const fault = { reason: StageFaultReason.STAGE_FAULT_REASON_WORKER_GONE, message: cause, logTail: [] };
+    report(turn, stage.key, { $case: 'fault', value: fault });
+  }
+  stopStage(turn, stage, cause);
 }
 
 /** Ends the stage's process and says why. The stage stays in the inventory until it is stopped. */

@@ -6,7 +6,7 @@ import { checkLease, heartbeatAcknowledged, heartbeatDue } from './lease.js';
 import { reportsAcknowledged } from './reports.js';
 import type { AgentRules } from './rules.js';
 import { streamEnded, streamOpened, welcomed } from './session.js';
-import { stopStage } from './stage-lifecycle.js';
+import { giveUpStage } from './stage-lifecycle.js';
 import type { AgentState } from './state.js';
 import { Turn } from './turn.js';
 import {
@@ -89,7 +89,8 @@ function within(turn: Turn, session: number, handle: () => void): void {
 function leaveRequested(turn: Turn, reason: string): void {
   if (turn.state.leaving !== 'no') return;
   turn.change({ leaving: 'asked', leaveReason: reason });
-  for (const stage of turn.state.stages.values()) stopStage(turn, stage, reason);
+  const cause = `node "${turn.rules.name}" is leaving: ${reason}`;
+  for (const stage of turn.state.stages.values()) giveUpStage(turn, stage, cause);
 }
 
 /** Goodbye says that the stages are stopped, so it waits for the last worker (I18). */

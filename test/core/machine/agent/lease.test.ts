@@ -72,7 +72,8 @@ describe('the lease', () => {
     agent.take({ kind: 'lease-due' });
     agent.exit(A);
     agent.join();
-    expect(agent.did()).toContain('send stopped 7/0 g1 #1');
+    expect(agent.did()).toContain('send fault 7/0 g1 #1');
+    expect(agent.did()).toContain('send stopped 7/0 g1 #2');
     agent.provision(delivery(7n, [0], { generation: 2, id: 1n }));
     expect(agent.did()).toEqual(['send ack 1', 'start-worker 7/0 g2']);
   });

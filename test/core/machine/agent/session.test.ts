@@ -123,13 +123,27 @@ describe('an agent that leaves', () => {
     const agent = new Driver().join();
     agent.provision(delivery(7n, [0, 1]));
     agent.take({ kind: 'leave-requested', reason: 'SIGTERM' });
-    expect(agent.did()).toEqual(['stop-worker 7/0 g1', 'stop-worker 7/1 g1']);
+    expect(agent.did()).toEqual([
+      'send fault 7/0 g1 #1',
+      'stop-worker 7/0 g1',
+      'send fault 7/1 g1 #2',
+      'stop-worker 7/1 g1',
+    ]);
     agent.exit(keyOf(7n, 1));
-    expect(agent.did()).toEqual(['send stopped 7/1 g1 #1']);
+    expect(agent.did()).toEqual(['send stopped 7/1 g1 #3']);
     agent.exit(A);
-    expect(agent.did()).toEqual(['send stopped 7/0 g1 #2', 'send goodbye', 'leave']);
+    expect(agent.did()).toEqual(['send stopped 7/0 g1 #4', 'send goodbye', 'leave']);
     agent.take({ kind: 'leave-requested', reason: 'again' });
     expect(agent.did()).toEqual([]);
+  });
+
+  it('tells the cause only of what was to go on', () => {
+    const agent = new Driver().join();
+    agent.provision(delivery(7n, [0, 1]));
+    agent.stop(A);
+    agent.exit(keyOf(7n, 1), 1);
+    agent.take({ kind: 'leave-requested', reason: 'SIGTERM' });
+    expect(agent.did()).toEqual(['send stopped 7/1 g1 #2']);
   });
 
   it('leaves without a word when there is nobody to hear it', () => {
