@@ -11,6 +11,11 @@ import { ScriptedAgent } from '../support/scripted-agent.js';
 const buf = join(packageRoot(), 'node_modules', '.bin', 'buf');
 const service = 'stageplane.v1.OrchestratorService';
 
+/** What this test reads of one answer of WatchRun. */
+interface WatchedEvent {
+  readonly event?: { readonly runPhase?: { readonly phase: string } };
+}
+
 /** `buf curl` knows nothing of our proto files: all it knows it learns by reflection. */
 function reflectionClient(address: string) {
   const curl = async (...args: string[]): Promise<string> => {
@@ -59,7 +64,7 @@ describe('a reflection client', () => {
     await client.call('StopRun', { runId: '1' });
     await agent.confirmStop();
 
-    const watched = await client.call('WatchRun', { runId: '1' });
+    const watched: WatchedEvent[] = await client.call('WatchRun', { runId: '1' });
     const phases = watched.flatMap(({ event }) => event?.runPhase?.phase ?? []);
     expect(phases.at(0)).toBe('RUN_PHASE_PROVISIONING');
     expect(phases.at(-1)).toBe('RUN_PHASE_DONE');

@@ -140,12 +140,11 @@ function placementOf(
     const stageCount = request.stageCount || given.value.stages.length;
     return { kind: 'placed', placement: { placement: given }, stageCount };
   }
+  const usable = pool.filter((node) => !obstacleFor(node, settings));
   const stageCount = request.stageCount || Math.min(usable.length, facts.numLayers);
   if (usable.length === 0 || stageCount > usable.length) {
-    return {
-      kind: 'rejected',
-      rejection: rejectForPool(usable.length, stageCount),
-    };
+    const obstacles = pool.flatMap((node) => obstacleFor(node, settings) ?? []);
+    return { kind: 'rejected', rejection: rejectForPool(usable.length, stageCount, obstacles) };
   }
   const stages = usable.slice(0, stageCount).map(({ nodeId }, stageIndex) => ({ stageIndex, nodeId }));
   const placement: Placed & { kind: 'placed' } = {
