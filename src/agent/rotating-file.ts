@@ -15,7 +15,7 @@ export class RotatingFile {
 
   async append(chunk: Uint8Array): Promise<void> {
     for (let start = 0; start < chunk.length; ) {
-      if (false as boolean) await this.#rotate();
+      if (this.#bytes >= this.maxBytes) await this.#rotate();
       this.#handle ??= await open(this.path, 'w', 0o600);
       const part = chunk.subarray(start, start + this.maxBytes - this.#bytes);
       await this.#handle.writeFile(part);

@@ -1,7 +1,7 @@
 import type { OrchestratorServiceClient } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { type Run, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { RpcError } from '../grpc/rpc-error.js';
-import { followRun, type RunNews } from './follow-run.js';
+import { followRun, type RunNews } from '../launcher/follow-run.js';
 import type { RunDisplay } from './run-display.js';
 import { advanceRun, isOver, type RunView, runViewOf, unplayed } from './run-view.js';
 

@@ -1,10 +1,10 @@
 import type { Node } from '../../gen/stageplane/v1/node.js';
 import type { OrchestratorServiceClient } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { listNodes } from '../launcher/list-all.js';
 import type { Invocation } from './command.js';
 import type { OneNodeValues } from './commands/one-node.js';
 import type { ExitCode } from './exit-code.js';
 import { findNode } from './find-node.js';
-import { listNodes } from './list-all.js';
 import { unknownNodeFailure } from './unknown-node-failure.js';
 import { withOrchestrator } from './with-orchestrator.js';
 

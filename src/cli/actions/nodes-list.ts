@@ -1,8 +1,8 @@
 import { Node } from '../../../gen/stageplane/v1/node.js';
+import { listNodes } from '../../launcher/list-all.js';
 import type { Invocation } from '../command.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { nodeTable } from '../format/node-table.js';
-import { listNodes } from '../list-all.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
 export function nodesList({ values, output }: Invocation<{ readonly orchestrator: string }>): Promise<ExitCode> {

@@ -4,12 +4,12 @@ import {
   OrchestratorServiceService as service,
 } from '../../../gen/stageplane/v1/orchestrator_service.js';
 import { unaryCall } from '../../grpc/client.js';
+import { listNodes } from '../../launcher/list-all.js';
 import { buildPlanRequest } from '../build-plan-request.js';
 import type { Invocation } from '../command.js';
 import type { PlanValues } from '../commands/plan.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { planView } from '../format/plan-view.js';
-import { listNodes } from '../list-all.js';
 import { rejectionFailure } from '../rejection-failure.js';
 import { usageFailure } from '../usage-failure.js';
 import { withOrchestrator } from '../with-orchestrator.js';

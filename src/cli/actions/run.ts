@@ -7,12 +7,12 @@ import {
 } from '../../../gen/stageplane/v1/orchestrator_service.js';
 import type { Run } from '../../../gen/stageplane/v1/run.js';
 import { unaryCall } from '../../grpc/client.js';
+import { listNodes } from '../../launcher/list-all.js';
 import { buildPlanRequest } from '../build-plan-request.js';
 import type { Invocation } from '../command.js';
 import type { RunValues } from '../commands/run.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { listenForInterrupts } from '../interrupts.js';
-import { listNodes } from '../list-all.js';
 import { refusedRun } from '../refused-run.js';
 import { usageFailure } from '../usage-failure.js';
 import { waitForRun } from '../wait-for-run.js';

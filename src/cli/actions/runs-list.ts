@@ -1,8 +1,8 @@
 import { RunSummary } from '../../../gen/stageplane/v1/run.js';
+import { listRuns } from '../../launcher/list-all.js';
 import type { Invocation } from '../command.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { runTable } from '../format/run-table.js';
-import { listRuns } from '../list-all.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
 interface ListValues {

@@ -1,0 +1,79 @@
+import type { ChannelCredentials } from '@grpc/grpc-js';
+import type { GgufSource, ModelInspection } from '../../gen/stageplane/v1/model.js';
+import type { Node } from '../../gen/stageplane/v1/node.js';
+import {
+  type CreateRunRequest,
+  type CreateRunResponse,
+  OrchestratorServiceClient,
+  type PlanRunResponse,
+  OrchestratorServiceService as service,
+} from '../../gen/stageplane/v1/orchestrator_service.js';
+import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
+import type { Run, RunSummary } from '../../gen/stageplane/v1/run.js';
+import { dial, unaryCall } from '../grpc/client.js';
+import { clientOptions } from '../grpc/client-options.js';
+import { followRun, type RunNews } from './follow-run.js';
+import { listNodes, listRuns } from './list-all.js';
+
+/**
+ * A launcher's connection to an orchestrator. Every method rejects with RpcError alone, whose `reason` is a constant;
+ * a plan that is rejected is an answer, not an error. Close it when done.
+ */
+export class Launcher {
+  readonly #client: OrchestratorServiceClient;
+
+  /** @param address `host:port` or `unix:/path`; plain text unless credentials are given */
+  constructor(address: string, credentials?: ChannelCredentials) {
+    this.#client = dial(address, OrchestratorServiceClient, clientOptions, credentials);
+  }
+
+  /** Reads a GGUF header on the orchestrator's disk. */
+  async inspectModel(source: GgufSource, includeTensors = false): Promise<ModelInspection> {
+    const { inspection } = await unaryCall(this.#client, service.inspectModel, { source, includeTensors });
+    return inspection!;
+  }
+
+  /** Plans and commits nothing. */
+  planRun(plan: PlanRequest): Promise<PlanRunResponse> {
+    return unaryCall(this.#client, service.planRun, { plan });
+  }
+
+  /** Starts a run, once per `requestId`: repeating a call whose answer was lost is safe. */
+  createRun(request: CreateRunRequest): Promise<CreateRunResponse> {
+    return unaryCall(this.#client, service.createRun, request);
+  }
+
+  async getRun(runId: bigint): Promise<Run> {
+    const { run } = await unaryCall(this.#client, service.getRun, { runId });
+    return run!;
+  }
+
+  /** Newest first. */
+  listRuns(activeOnly = false): Promise<RunSummary[]> {
+    return listRuns(this.#client, activeOnly);
+  }
+
+  /** What happens to a run after a revision until it is DONE; resumes by itself when the connection breaks. */
+  watchRun(runId: bigint, afterRevision = 0n, signal?: AbortSignal): AsyncGenerator<RunNews, void> {
+    return followRun(this.#client, runId, afterRevision, signal ?? new AbortController().signal);
+  }
+
+  async stopRun(runId: bigint): Promise<Run> {
+    const { run } = await unaryCall(this.#client, service.stopRun, { runId });
+    return run!;
+  }
+
+  /** Forgets a run that is DONE. */
+  async deleteRun(runId: bigint): Promise<void> {
+    await unaryCall(this.#client, service.deleteRun, { runId });
+  }
+
+  /** By ascending node id. */
+  listNodes(): Promise<Node[]> {
+    return listNodes(this.#client);
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
