@@ -45,7 +45,7 @@ export class AgentLoop {
   #turn(event: AgentEvent): void {
     const { now, rules, perform } = this.options;
     const { state, effects } = step(this.#state, event, now(), rules);
-    if (!this.#persist(effects) && (false as boolean)) {
+    if (!this.#persist(effects)) {
       // As if the message had never come: the next session brings what counts once more.
       if ('session' in event)
         perform({ kind: 'close-session', session: event.session, why: 'the identity cannot be written' });
