@@ -178,7 +178,7 @@ export class AgentSession {
   }
 
   #goAway({ retryDelayMillis, reason }: GoAway): void {
-    const bounded = Math.min(Number(retryDelayMillis), Number.MAX_VALUE);
+    const bounded = Math.min(Number(retryDelayMillis), limits.goAwayMillis);
     this.#leave({ kind: 'sent-away', retryDelayMillis: bounded, reason });
   }
 

@@ -5,11 +5,11 @@ import { WorkerProcess } from '../../src/agent/worker-process.js';
 import { defaultWorkerTimings } from '../../src/agent/worker-timings.js';
 import { oddWorker } from './start-agent.js';
 
-function poolOf(habit: string, warm: number) {
+function poolOf(habit: string, warm: number, timings = defaultWorkerTimings) {
   const started: WorkerProcess[] = [];
   const pool = new WorkerPool({
     start: () => {
-      const worker = new WorkerProcess(oddWorker(habit), defaultWorkerTimings, () => {});
+      const worker = new WorkerProcess(oddWorker(habit), timings, () => {});
       started.push(worker);
       return worker;
     },
@@ -40,6 +40,22 @@ it('never hands out one that has ended, and does not start its successor over an
   expect(pool.idle).toBe(0);
   expect(started).toHaveLength(1);
   expect(pool.take()).toBe(started[1]);
+});
+
+it('never hands out one that has broken its word and is about to end', async () => {
+  const { pool, started } = poolOf('hangs', 1, { ...defaultWorkerTimings, hello: 20 });
+  pool.fill();
+  const nothing = () => {};
+  const others = {
+    greeted: nothing,
+    loading: nothing,
+    ready: nothing,
+    faulted: nothing,
+    healthy: nothing,
+    exited: nothing,
+  };
+  const taken = new Promise((resolve) => started[0]?.listen({ ...others, failed: () => resolve(pool.take()) }));
+  expect(await taken).toBe(started[1]);
 });
 
 it('leaves no idle worker behind when it closes (I18)', async () => {

@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { include: ['test/real-model/**/*.test.ts'], testTimeout: 300_000 },
+  test: {
+    include: ['test/real-model/**/*.test.ts'],
+    reporters: ['default', './test/plain-counts.ts'],
+    testTimeout: 300_000,
+  },
 });
