@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { limits } from '../core/limits.js';
 import type { Identity } from '../core/machine/agent/state.js';
 import { prepareDataFolder } from '../process/data-folder.js';
@@ -36,10 +37,9 @@ export interface AgentHandle {
  */
 export function runAgent(config: AgentConfig): AgentHandle {
   let agent: NodeAgent | undefined;
-  let stopReason: string | undefined;
-  const done = start(config, (started) => {
+  const stopped = new AbortController();
+  const done = start(config, stopped.signal, (started) => {
     agent = started;
-    if (stopReason !== undefined) agent.leave(stopReason);
   });
   return {
     done,
@@ -47,14 +47,17 @@ export function runAgent(config: AgentConfig): AgentHandle {
       return agent?.identity;
     },
     stop(reason = 'the agent was told to stop') {
-      stopReason ??= reason;
-      agent?.leave(stopReason);
+      stopped.abort(reason);
       return done;
     },
   };
 }
 
-async function start(config: AgentConfig, started: (agent: NodeAgent) => void): Promise<AgentEnd> {
+async function start(
+  config: AgentConfig,
+  stopped: AbortSignal,
+  started: (agent: NodeAgent) => void,
+): Promise<AgentEnd> {
   const problem = problemOf(config);
   if (problem !== undefined) return { kind: 'refused', message: problem };
   const folder = prepareDataFolder(config.dataFolder);
@@ -62,15 +65,21 @@ async function start(config: AgentConfig, started: (agent: NodeAgent) => void): 
   const lock = lockFolder(folder.path);
   if (lock.kind === 'refused') return lock;
   try {
-    return await runIn({ ...config, dataFolder: folder.path }, started);
+    return await runIn({ ...config, dataFolder: folder.path }, stopped, started);
   } finally {
     lock.release();
   }
 }
 
-async function runIn(config: AgentConfig, started: (agent: NodeAgent) => void): Promise<AgentEnd> {
+async function runIn(
+  config: AgentConfig,
+  stopped: AbortSignal,
+  started: (agent: NodeAgent) => void,
+): Promise<AgentEnd> {
   const loaded = loadIdentity(config.dataFolder, config.rejoin ?? false);
   if (loaded.kind === 'refused') return loaded;
+  const logs = prepareDataFolder(join(config.dataFolder, 'logs'));
+  if (logs.kind === 'refused') return logs;
   const program = config.workerCommand ? foreignWorker(config.workerCommand) : ownWorker();
   const timings = { ...defaultWorkerTimings, ...config.workerTimings };
   const startWorker = () =>
@@ -78,19 +87,32 @@ async function runIn(config: AgentConfig, started: (agent: NodeAgent) => void): 
       config.logger.warn({ err: error }, 'stage log cannot be written'),
     );
   const first = startWorker();
+  const giveUp = () => first.kill();
+  stopped.addEventListener('abort', giveUp);
   const greeting = await greetWorker(first, program.command);
+  stopped.removeEventListener('abort', giveUp);
   if (greeting.kind === 'failed') {
     first.kill();
     await first.reaped;
-    return { kind: 'refused', message: greeting.message };
+    return stopped.aborted ? { kind: 'stopped' } : { kind: 'refused', message: greeting.message };
   }
   const warm = program.isOwn ? (config.warmWorkers ?? DEFAULT_WARM_WORKERS) : 0;
   const pool = new WorkerPool({ start: startWorker, warm, logger: config.logger });
   if (warm > 0) pool.keep(first);
   else first.stop('it has said what it can do');
   pool.fill();
-  const agent = new NodeAgent({ config, identity: loaded.identity, program, engines: greeting.hello.engines, pool });
+  const agent = new NodeAgent({
+    config,
+    identity: loaded.identity,
+    logFolder: logs.path,
+    program,
+    engines: greeting.hello.engines,
+    pool,
+  });
   started(agent);
+  const leave = () => agent.leave(String(stopped.reason));
+  if (stopped.aborted) leave();
+  else stopped.addEventListener('abort', leave);
   const end = await agent.run();
   await (warm > 0 ? undefined : first.reaped);
   return end;

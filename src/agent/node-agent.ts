@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import type { StageLogRequest } from '../../gen/stageplane/v1/node_agent_service.js';
 import { runId } from '../core/ids.js';
 import { limits } from '../core/limits.js';
@@ -26,6 +25,8 @@ import type { WorkerProgram } from './worker-program.js';
 export interface NodeAgentParts {
   readonly config: AgentConfig;
   readonly identity: Identity;
+  /** Where the logs of stages are kept. */
+  readonly logFolder: string;
   readonly program: WorkerProgram;
   /** Engines that the program has said it can load. */
   readonly engines: readonly string[];
@@ -50,7 +51,7 @@ export class NodeAgent {
   #descriptor: Awaited<ReturnType<typeof describeMachine>> | undefined;
 
   constructor(private readonly parts: NodeAgentParts) {
-    const { config, identity, pool } = parts;
+    const { config, identity, logFolder, pool } = parts;
     this.#left = new Promise((resolve) => {
       this.#leave = resolve;
     });
@@ -69,7 +70,7 @@ export class NodeAgent {
     });
     this.#supervisor = new Supervisor({
       takeWorker: () => pool.take(),
-      logs: new StageLogs(join(config.dataFolder, 'logs')),
+      logs: new StageLogs(logFolder),
       tell: (event) => this.#loop.take(event),
       logger: config.logger,
     });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '../core/limits.js';
 import { stageName } from '../core/machine/agent/state.js';
@@ -8,18 +8,19 @@ import { RotatingFile } from './rotating-file.js';
 
 /** The log files of an agent's stages: one per generation, with at most one older file beside it. */
 export class StageLogs {
+  /** @param folder made by the caller */
   constructor(
     readonly folder: string,
     private readonly maxBytes: number = limits.workerLogBytes,
-  ) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  }
+  ) {}
 
-  /** A new file for a stage. @param inUse stages whose files must stay */
+  /** A new file for a stage. A folder in trouble is no reason not to start it. @param inUse stages whose files must stay */
   create(key: StageKey, inUse: ReadonlySet<string>): RotatingFile {
-    this.#prune(inUse);
     const path = this.#path(key);
-    rmSync(`${path}.1`, { force: true });
+    try {
+      this.#prune(inUse);
+      rmSync(`${path}.1`, { force: true });
+    } catch {}
     return new RotatingFile(path, this.maxBytes);
   }
 
@@ -38,20 +39,18 @@ export class StageLogs {
     return join(this.folder, `${stageName(key)}.log`);
   }
 
-  /** Makes room for one more; a folder that cannot be listed is no reason not to start a stage. */
+  /** Makes room for one more. */
   #prune(inUse: ReadonlySet<string>): void {
-    try {
-      const names = readdirSync(this.folder).filter((name) => name.endsWith('.log'));
-      if (names.length < limits.stageLogs) return;
-      const oldestFirst = names
-        .filter((name) => !inUse.has(name.slice(0, -'.log'.length)))
-        .map((name) => ({ path: join(this.folder, name), at: statSync(join(this.folder, name)).mtimeMs }))
-        .sort((a, b) => a.at - b.at);
-      for (const { path } of oldestFirst.slice(0, names.length - limits.stageLogs + 1)) {
-        rmSync(path, { force: true });
-        rmSync(`${path}.1`, { force: true });
-      }
-    } catch {}
+    const names = readdirSync(this.folder).filter((name) => name.endsWith('.log'));
+    if (names.length < limits.stageLogs) return;
+    const oldestFirst = names
+      .filter((name) => !inUse.has(name.slice(0, -'.log'.length)))
+      .map((name) => ({ path: join(this.folder, name), at: statSync(join(this.folder, name)).mtimeMs }))
+      .sort((a, b) => a.at - b.at);
+    for (const { path } of oldestFirst.slice(0, names.length - limits.stageLogs + 1)) {
+      rmSync(path, { force: true });
+      rmSync(`${path}.1`, { force: true });
+    }
   }
 }
 

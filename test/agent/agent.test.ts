@@ -187,6 +187,18 @@ describe('a start', () => {
     expect(await agent.done).toMatchObject({ kind: 'refused', message: expect.stringContaining(words) });
   });
 
+  it('with a file where the logs belong is refused, and leaves no worker', async () => {
+    const dataFolder = temporaryFolder();
+    writeFileSync(join(dataFolder, 'logs'), '');
+    const agent = startAgent('127.0.0.1:1', { dataFolder });
+    expect(await agent.done).toMatchObject({ kind: 'refused', message: expect.stringContaining(`${dataFolder}/logs`) });
+  });
+
+  it('can be stopped while its worker has yet to say hello', async () => {
+    const agent = startAgent('127.0.0.1:1', { workerCommand: oddWorker('hangs'), workerTimings: { hello: 3_600_000 } });
+    expect(await agent.stop()).toEqual({ kind: 'stopped' });
+  });
+
   it('can be stopped before anyone has answered', async () => {
     const agent = startAgent('127.0.0.1:1');
     expect(await agent.stop()).toEqual({ kind: 'stopped' });

@@ -22,16 +22,17 @@ interface Options {
   readonly timings?: Partial<WorkerTimings>;
   readonly command?: readonly string[];
   readonly logBytes?: number;
+  readonly logs?: StageLogs;
 }
 
 /** A supervisor with one worker of one habit, which is given its stage as soon as it says hello. */
-function supervise(habit: string, { timings, command, logBytes }: Options = {}) {
+function supervise(habit: string, { timings, command, logBytes, logs }: Options = {}) {
   const events = new Mailbox<AgentEvent>();
   const folder = temporaryFolder();
   const allTimings = { ...defaultWorkerTimings, ...timings };
   const supervisor = new Supervisor({
     takeWorker: () => new WorkerProcess(command ?? [process.execPath, oddWorker, habit], allTimings, () => {}),
-    logs: new StageLogs(folder, logBytes),
+    logs: logs ?? new StageLogs(folder, logBytes),
     tell: (event) => {
       if (event.kind === 'worker-greeted') {
         const value = PrepareStage.fromPartial({ modelPath: '/models/m.gguf', generation: 2 });
@@ -186,6 +187,14 @@ describe('a log', () => {
   it('that nobody has written is empty', async () => {
     const { supervisor } = supervise('hangs');
     expect(supervisor.log({ ...key, generation: 9 }, 10)).toEqual([]);
+  });
+
+  it('that cannot be written does not keep a stage from starting', async () => {
+    const folder = join(temporaryFolder(), 'logs');
+    writeFileSync(folder, 'a file, where a folder was');
+    const logs = new StageLogs(folder);
+    const { events } = supervise('good', { logs });
+    await first(events, 'worker-ready');
   });
 
   it('makes room for itself: the oldest go, but never one that is in use', () => {
