@@ -24,6 +24,8 @@ const hopeless: ReadonlySet<string> = new Set([
   'NODE_ID_TAKEN',
   'NODE_ID_OUT_OF_RANGE',
   'EPOCH_OUT_OF_RANGE',
+  // Of the Hello, which says the same each time: an engine's name that is too long, for one.
+  'INVALID_FIELDS',
 ]);
 
 /**

@@ -12,10 +12,13 @@ function refused(reason: string): AgentSessionEnd {
 }
 
 describe('after a session', () => {
-  it.each(['NAME_TAKEN', 'FOREIGN_CLUSTER', 'PROTOCOL_MISMATCH', 'NODE_ID_TAKEN'])('refused with %s', (reason) => {
-    expect(afterSession(refused(reason), fresh, 0)).toEqual({ kind: 'give-up', message: 'the sentence' });
-    expect(afterSession(refused(reason), { ...fresh, everWelcomed: true }, 0).kind).toBe('retry');
-  });
+  it.each(['NAME_TAKEN', 'FOREIGN_CLUSTER', 'PROTOCOL_MISMATCH', 'NODE_ID_TAKEN', 'INVALID_FIELDS'])(
+    'refused with %s',
+    (reason) => {
+      expect(afterSession(refused(reason), fresh, 0)).toEqual({ kind: 'give-up', message: 'the sentence' });
+      expect(afterSession(refused(reason), { ...fresh, everWelcomed: true }, 0).kind).toBe('retry');
+    },
+  );
 
   it('INSTANCE_IN_USE is held out for two heartbeats: then the other one lives', () => {
     const decide = (inUseFor: number, everWelcomed = false) =>
