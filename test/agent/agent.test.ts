@@ -8,11 +8,11 @@ import { HeldStagePhase, type StageReport } from '../../gen/stageplane/v1/node_a
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { version } from '../../src/version.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { prepareCommand } from '../worker/prepare-command.js';
 import { openBeacon } from './beacon.js';
 import { ScriptedOrchestrator } from './scripted-orchestrator.js';
 import { oddWorker, provisionOf, startAgent, stopOf } from './start-agent.js';
-import { temporaryFolder } from './temporary-folder.js';
 
 /** A models folder with one file, `m.gguf`. */
 function modelsFolder(): string {

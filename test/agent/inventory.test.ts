@@ -9,7 +9,7 @@ import { countCores } from '../../src/agent/physical-cores.js';
 import { parseStatus } from '../../src/agent/resident-memory.js';
 import { UsageMeter } from '../../src/agent/usage-meter.js';
 import { runId } from '../../src/core/ids.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const MIB = 1024n ** 2n;
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findModel } from '../../src/agent/model-path.js';
 import { limits } from '../../src/core/limits.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 /** Two models folders and a place outside them: `one/a.gguf`, `one/sub/b.gguf`, `two/c.gguf`, `out/secret.gguf`. */
 function disk() {

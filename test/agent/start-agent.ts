@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { ProvisionDelivery } from '../../gen/stageplane/v1/node_agent_service.js';
 import { type AgentConfig, type AgentHandle, runAgent } from '../../src/agent/agent.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 /** The command of a worker with one habit. */
 export function oddWorker(habit: string): readonly string[] {

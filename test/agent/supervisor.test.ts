@@ -11,9 +11,9 @@ import { defaultWorkerTimings, type WorkerTimings } from '../../src/agent/worker
 import { runId } from '../../src/core/ids.js';
 import { limits } from '../../src/core/limits.js';
 import type { AgentEvent } from '../../src/core/machine/agent/events.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { openBeacon } from './beacon.js';
 import { Mailbox } from './mailbox.js';
-import { temporaryFolder } from './temporary-folder.js';
 
 const key = { runId: runId(7n), stageIndex: 0, generation: 2 };
 const oddWorker = fileURLToPath(new URL('fixtures/odd-worker.mjs', import.meta.url));

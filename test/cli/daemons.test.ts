@@ -1,18 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { Child, stageplane } from './child.js';
 
-let folder: string;
-beforeAll(async () => {
-  // Short, since a Unix socket lives in it.
-  folder = await mkdtemp(join(tmpdir(), 'sp-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder(afterAll);
 
 describe('orchestrator', () => {
   it('says where it listens, answers, and stops in good order when told to', async () => {

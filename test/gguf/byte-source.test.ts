@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { openFileSource } from '../../src/gguf/byte-source.js';
 import { GgufError } from '../../src/gguf/gguf-error.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
-const folder = temporaryFolder();
+const folder = temporaryFolder(afterAll);
 const isWindows = process.platform === 'win32';
 
 async function refusalOf(path: string): Promise<GgufError> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { DtypeFamily, type LayerTable, ModelInspection } from '../../gen/stageplane/v1/model.js';
 import { limits } from '../../src/core/limits.js';
 import type { WritableValue } from '../../src/gguf/encode-header.js';
@@ -10,11 +10,11 @@ import { type Inspected, type InspectOptions, inspectModel, NO_TOKEN } from '../
 import { planningObstacle } from '../../src/gguf/planning-obstacle.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { writeGguf } from '../../src/gguf/write-gguf.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { readRealHeader, writeRealModel } from './real-model.js';
 import { headerOf } from './second-opinion.js';
-import { temporaryFolder } from './temporary-folder.js';
 
-const folder = temporaryFolder();
+const folder = temporaryFolder(afterAll);
 const realFile = (name: string) => fileURLToPath(new URL(`files/${name}`, import.meta.url));
 
 async function inspected(path: string, options?: InspectOptions): Promise<Inspected> {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { GgufError } from '../../src/gguf/gguf-error.js';
 import { inspectModel } from '../../src/gguf/inspect-model.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { type HeaderField, headerFields } from './header-fields.js';
 import { MemorySource } from './memory-source.js';
-import { temporaryFolder } from './temporary-folder.js';
 
-const folder = temporaryFolder();
+const folder = temporaryFolder(afterAll);
 
 /** What a hostile file would put in place of a number. */
 const interesting = [

@@ -1,15 +1,15 @@
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WritableValue } from '../../src/gguf/encode-header.js';
 import type { GgufError } from '../../src/gguf/gguf-error.js';
 import { type GgufModel, openModel } from '../../src/gguf/open-model.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { writeGguf } from '../../src/gguf/write-gguf.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { MemorySource } from './memory-source.js';
-import { temporaryFolder } from './temporary-folder.js';
 
-const folder = temporaryFolder();
+const folder = temporaryFolder(afterAll);
 
 async function opened(path: string): Promise<GgufModel> {
   const result = await openModel(path);

@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/core/limits.js';
 import { encodeHeader, type WritableHeader } from '../../src/gguf/encode-header.js';
 import { type GgufHeader, readHeader } from '../../src/gguf/read-header.js';
 import { tensorTypes } from '../../src/gguf/tensor-type.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { writeGguf } from '../../src/gguf/write-gguf.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { MemorySource } from './memory-source.js';
 import { realHeaders, writeRealModel } from './real-model.js';
 import { expectSecondOpinion, headerOf } from './second-opinion.js';
-import { temporaryFolder } from './temporary-folder.js';
 
-const folder = temporaryFolder();
+const folder = temporaryFolder(afterAll);
 const realFile = (name: string) => fileURLToPath(new URL(`files/${name}`, import.meta.url));
 
 async function accepted(source: MemorySource, keep?: (key: string) => boolean): Promise<GgufHeader> {

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { inspectModel } from '../../src/gguf/inspect-model.js';
 import { type TinyModelOptions, writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { LEAST_VOCABULARY, tinyVocabulary } from '../../src/gguf/tiny-vocabulary.js';
 import { writeGguf } from '../../src/gguf/write-gguf.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
-const folder = temporaryFolder();
+const folder = temporaryFolder(afterAll);
 
 async function inspectTiny(name: string, options?: TinyModelOptions) {
   const [path] = await writeTinyModel(join(folder, name), options);

@@ -9,7 +9,7 @@ import { bindTcp } from '../../src/grpc/bind-tcp.js';
 import { bindUnix } from '../../src/grpc/bind-unix.js';
 import { dial, unaryCall } from '../../src/grpc/client.js';
 import { isLoopback, parseListenAddress } from '../../src/grpc/listen-address.js';
-import { tempFolder } from './temp-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 function newServer(): Server {
   const server = new Server();
@@ -64,7 +64,7 @@ test.each([
 });
 
 test('a Unix socket is served in a new folder, with the mode asked for', async () => {
-  const path = join(tempFolder(), 'run', 'admin.sock');
+  const path = join(temporaryFolder(), 'run', 'admin.sock');
   const server = newServer();
   server.addService(
     { listNodes: OrchestratorServiceService.listNodes },
@@ -84,7 +84,7 @@ test('a Unix socket is served in a new folder, with the mode asked for', async (
 });
 
 test('the socket of a living process is refused and left alone', async () => {
-  const path = join(tempFolder(), 'admin.sock');
+  const path = join(temporaryFolder(), 'admin.sock');
   expect(await bindUnix(newServer(), path, 0o600)).toMatchObject({ kind: 'bound' });
   expect(await bindUnix(newServer(), path, 0o600)).toEqual({
     kind: 'refused',
@@ -95,7 +95,7 @@ test('the socket of a living process is refused and left alone', async () => {
 });
 
 test('the socket that a killed process left is replaced', async () => {
-  const path = join(tempFolder(), 'admin.sock');
+  const path = join(temporaryFolder(), 'admin.sock');
   const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`;
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
@@ -107,7 +107,7 @@ test('the socket that a killed process left is replaced', async () => {
 });
 
 test('a file that is no socket is refused and left alone', async () => {
-  const path = join(tempFolder(), 'admin.sock');
+  const path = join(temporaryFolder(), 'admin.sock');
   writeFileSync(path, 'precious');
   expect(await bindUnix(newServer(), path, 0o600)).toMatchObject({
     reason: 'ADDRESS_IN_USE',
@@ -117,7 +117,7 @@ test('a file that is no socket is refused and left alone', async () => {
 });
 
 test('a path that is too long or a folder that cannot be made are refused with a sentence', async () => {
-  const folder = tempFolder();
+  const folder = temporaryFolder();
   const long = join(folder, 'x'.repeat(100), 'admin.sock');
   expect(await bindUnix(newServer(), long, 0o600)).toMatchObject({
     reason: 'INVALID_ADDRESS',

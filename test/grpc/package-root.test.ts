@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { packageRoot } from '../../src/grpc/package-root.js';
-import { tempFolder } from './temp-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 test('the root is the same from src and from the compiled place', () => {
   const root = packageRoot();
@@ -13,6 +13,6 @@ test('the root is the same from src and from the compiled place', () => {
 });
 
 test('a module outside any package is an error that says so', () => {
-  const stray = join(tempFolder(), 'stray.js');
+  const stray = join(temporaryFolder(), 'stray.js');
   expect(() => packageRoot(pathToFileURL(stray).href)).toThrow(`no package.json above ${stray}`);
 });

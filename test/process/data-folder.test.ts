@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node
 import { join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { prepareDataFolder } from '../../src/process/data-folder.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 test('makes the folder and those above it, for its owner alone, and leaves it empty', () => {
   const folder = join(temporaryFolder(), 'above', 'data');

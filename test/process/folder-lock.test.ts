@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { type FolderLock, lockFolder } from '../../src/process/folder-lock.js';
 import type { FolderRefusal } from '../../src/process/folder-refusal.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const holder = fileURLToPath(new URL('./lock-holder.mjs', import.meta.url));
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { writeFileAtomically } from '../../src/process/write-file-atomically.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const replacer = fileURLToPath(new URL('./endless-replacer.mjs', import.meta.url));
 

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +6,7 @@ import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import { limits } from '../../src/core/limits.js';
 import { openModel } from '../../src/gguf/open-model.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { writeSparseModel } from './fixtures/sparse-model.js';
 import { prepareCommand } from './prepare-command.js';
 import { commandLine, WorkerProcess, workerMain } from './worker-process.js';
@@ -15,17 +14,15 @@ import { commandLine, WorkerProcess, workerMain } from './worker-process.js';
 /** So large that no test is quick enough to see the end of its load. */
 const HUGE_LAYER_BYTES = 64 * 2 ** 30;
 
-let folder: string;
+const folder = temporaryFolder(afterAll);
 let tiny: { modelPath: string; totalLayers: number; hiddenDim: number };
 let huge: typeof tiny;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'stageplane-worker-'));
   const [modelPath] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: 4, hidden: 32 });
   tiny = { modelPath, totalLayers: 4, hiddenDim: 32 };
   huge = { modelPath: join(folder, 'huge.gguf'), totalLayers: 2, hiddenDim: 64 };
   await writeSparseModel(huge.modelPath, { layers: 2, bytesPerLayer: HUGE_LAYER_BYTES });
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const started: WorkerProcess[] = [];
 function start(script = workerMain, args: string[] = []): WorkerProcess {

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { prepareCommand } from './prepare-command.js';
 import { WorkerProcess } from './worker-process.js';
 
@@ -13,8 +12,7 @@ let worker: WorkerProcess | undefined;
 afterEach(() => worker?.child.kill('SIGKILL'));
 
 test("someone's own worker speaks the protocol in 40 lines", async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'stageplane-minimal-'));
-  const [modelPath] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: 2, hidden: 32 });
+  const [modelPath] = await writeTinyModel(join(temporaryFolder(), 'tiny.gguf'), { layers: 2, hidden: 32 });
   worker = new WorkerProcess(script);
   expect(await worker.heard('hello')).toEqual({ protocol: 1, engines: ['minimal'] });
   worker.send({ $case: 'prepare', value: prepareCommand({ modelPath, totalLayers: 2, hiddenDim: 32 }) });
@@ -23,7 +21,6 @@ test("someone's own worker speaks the protocol in 40 lines", async () => {
   expect(await worker.heard('health')).toEqual({ sequence: 3n, busyMillis: 0n });
   worker.send({ $case: 'stop', value: { reason: '' } });
   expect(await worker.ended).toEqual({ code: 0, signal: null });
-  await rm(folder, { recursive: true });
 });
 
 test('and ends when its stdin does', async () => {

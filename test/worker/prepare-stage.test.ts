@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DtypeFamily } from '../../gen/stageplane/v1/model.js';
@@ -10,14 +9,14 @@ import { openModel } from '../../src/gguf/open-model.js';
 import { stageTensors } from '../../src/gguf/stage-tensors.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { prepareStage } from '../../src/worker/prepare-stage.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { prepareCommand } from './prepare-command.js';
 
-let folder: string;
+const folder = temporaryFolder(afterAll);
 let stage: { modelPath: string; totalLayers: number; hiddenDim: number; layers: [number, number] };
 let digest: string;
 let ownBytes: bigint;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'stageplane-prepare-'));
   const [modelPath] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: 4, hidden: 32 });
   stage = { modelPath, totalLayers: 4, hiddenDim: 32, layers: [1, 3] };
   const opened = await openModel(modelPath);
@@ -26,7 +25,6 @@ beforeAll(async () => {
   const tensors = stageTensors(opened.model, 1, 3, { first: false, last: false });
   ownBytes = BigInt(tensors.reduce((sum, tensor) => sum + tensor.bytes, 0));
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 async function faultOf(command: PrepareStage) {
   const outcome = await prepareStage(command, {});

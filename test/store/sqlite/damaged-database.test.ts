@@ -5,12 +5,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import { StoreError } from '../../../src/store/store-error.js';
 import { createRunChanges } from '../sample-changes.js';
-import { temporaryFolder } from './temporary-place.js';
+import { removableFolder } from './removable-folder.js';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof removableFolder>;
 let file: string;
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = removableFolder();
   file = join(folder.path, 'stageplane.db');
   const store = open();
   for (let count = 0; count < 20; count++) store.commit(createRunChanges(store.load().cluster, 16));

@@ -7,7 +7,7 @@ import { openSqliteStore, SqliteStore } from '../../../src/store/sqlite/sqlite-s
 import { StoreError } from '../../../src/store/store-error.js';
 import { createRunChanges, sampleNode } from '../sample-changes.js';
 import { canMount, mountedFolder } from './mounted-folder.js';
-import { temporaryFolder } from './temporary-place.js';
+import { removableFolder } from './removable-folder.js';
 
 function kindOf(use: () => void): StoreError['kind'] | 'committed' {
   try {
@@ -20,7 +20,7 @@ function kindOf(use: () => void): StoreError['kind'] | 'committed' {
 }
 
 test('a turn that finds the disk full at any of its pages leaves the store as before', () => {
-  const folder = temporaryFolder();
+  const folder = removableFolder();
   const db = openDatabase(folder.path, () => 'cluster');
   const store = new SqliteStore(db, folder.path);
   store.commit(createRunChanges(store.load().cluster, 64));

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { revision, runId } from '../../../src/core/ids.js';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import { createRunChanges } from '../sample-changes.js';
-import { temporaryFolder } from './temporary-place.js';
+import { removableFolder } from './removable-folder.js';
 
 const writer = fileURLToPath(new URL('./endless-writer.mjs', import.meta.url));
 
@@ -23,7 +23,7 @@ async function killAfter(folder: string, commits: number): Promise<bigint> {
 }
 
 test('after kill -9 in the middle of commits, all that was reported is there, and each turn is whole', async () => {
-  const folder = temporaryFolder();
+  const folder = removableFolder();
   const open = () => openSqliteStore(folder.path, { newClusterId: () => 'another' });
   let store = open();
   store.commit(createRunChanges(store.load().cluster, 8));

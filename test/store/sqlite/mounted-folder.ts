@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { temporaryFolder } from './temporary-place.js';
+import { removableFolder } from './removable-folder.js';
 
 /** A small file system of its own, in memory. */
 export interface MountedFolder {
@@ -22,7 +22,7 @@ export function canMount(): boolean {
 }
 
 export function mountedFolder(options: string): MountedFolder {
-  const { path } = temporaryFolder();
+  const { path } = removableFolder();
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'stageplane-test', path], { stdio: 'pipe' });
   } catch (error) {

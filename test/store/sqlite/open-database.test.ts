@@ -6,11 +6,11 @@ import { runId } from '../../../src/core/ids.js';
 import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import { changesOf, createRunChanges, sampleEvent } from '../sample-changes.js';
-import { temporaryFolder } from './temporary-place.js';
+import { removableFolder } from './removable-folder.js';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof removableFolder>;
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = removableFolder();
 });
 afterEach(() => folder.remove());
 

@@ -5,7 +5,7 @@ import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import { openSqliteStore, SqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import { createRunChanges } from '../sample-changes.js';
 import { canMount, mountedFolder } from './mounted-folder.js';
-import { temporaryFolder } from './temporary-place.js';
+import { removableFolder } from './removable-folder.js';
 
 const newClusterId = () => 'cluster';
 
@@ -15,7 +15,7 @@ test('a database that cannot be written is refused when it is opened', (context)
     context.skip('root may write everywhere but on a read-only mount, and mount(8) is not allowed');
   const folder = root
     ? mountedFolder('size=1m')
-    : { ...temporaryFolder(), makeReadOnly: () => makeReadOnly(folder.path) };
+    : { ...removableFolder(), makeReadOnly: () => makeReadOnly(folder.path) };
   try {
     openSqliteStore(folder.path, { newClusterId }).close();
     folder.makeReadOnly();
@@ -33,7 +33,7 @@ test('a new cluster in a folder that cannot be written is refused', (context) =>
     context.skip('root may write everywhere but on a read-only mount, and mount(8) is not allowed');
   const folder = root
     ? mountedFolder('size=1m')
-    : { ...temporaryFolder(), makeReadOnly: () => makeReadOnly(folder.path) };
+    : { ...removableFolder(), makeReadOnly: () => makeReadOnly(folder.path) };
   try {
     folder.makeReadOnly();
     expect(() => openSqliteStore(folder.path, { newClusterId })).toThrow(`${folder.path} is read-only`);
@@ -45,7 +45,7 @@ test('a new cluster in a folder that cannot be written is refused', (context) =>
 });
 
 test('a commit that finds the database read-only says so and changes nothing', () => {
-  const folder = temporaryFolder();
+  const folder = removableFolder();
   const db = openDatabase(folder.path, newClusterId);
   const store = new SqliteStore(db, folder.path);
   const before = store.load();

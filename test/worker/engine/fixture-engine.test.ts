@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, open, readFile, rm, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openModel } from '../../../src/gguf/open-model.js';
@@ -8,15 +7,12 @@ import { stageTensors } from '../../../src/gguf/stage-tensors.js';
 import { type TinyModelOptions, writeTinyModel } from '../../../src/gguf/tiny-model.js';
 import { loadFixtureLayers } from '../../../src/worker/engine/fixture/load-fixture-layers.js';
 import { SessionEngine } from '../../../src/worker/engine/session-engine.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { writeSparseModel } from '../fixtures/sparse-model.js';
 import { generate, pipelineOf, stageOf, type TestModel } from './pipeline.js';
 import { shardEngineContract } from './shard-engine-contract.js';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'stageplane-fixture-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder(afterAll);
 
 const make = () => new SessionEngine(loadFixtureLayers);
 const LAYERS = 5;

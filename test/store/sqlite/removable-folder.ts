@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** A fresh folder. The caller removes it. */
-export function temporaryFolder(): { readonly path: string; remove(): void } {
+export function removableFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'stageplane-store-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
