@@ -21,6 +21,11 @@ export const limits = {
   /** Models whose header the orchestrator keeps read. */
   cachedModels: 64,
 
+  /** Tokens of a conversation when nobody says: a model's full context would reserve memory that nobody asked for. */
+  defaultContextTokens: 4096,
+  /** Rows of a micro-batch when nobody says. */
+  defaultMicroBatchRows: 512,
+
   // --- messages
   /** Bytes of one message that the orchestrator accepts. */
   serverReceiveBytes: 1024 * 1024,
@@ -46,6 +51,8 @@ export const limits = {
   deadlineMillis: 24 * 60 * 60_000,
   /** Milliseconds that open calls get to end when a server stops. */
   stopServerMillis: 5000,
+  /** Milliseconds of the first wait before a broken watch is resumed; it doubles up to `reconnectMillis`. */
+  watchBackoffMinMillis: 250,
   /** Milliseconds that the CLI goes on trying to resume a watch; an orchestrator restarts in seconds, a machine in two minutes. */
   watchRetryMillis: 2 * 60_000,
   /** Bytes of the sentence of an error; percent-encoded in a header it may triple. */
@@ -65,9 +72,16 @@ export const limits = {
   /** Entries of a page when the request does not say. */
   defaultPageSize: 100,
 
+  /** Events that a watch reads from the store at once. */
+  eventsPerRead: 500,
+
   // --- the pool
   /** Nodes that may ever join. */
   nodes: 10_000,
+  /** From so many nodes on, losing more than half of them at once is rather the orchestrator's own network. */
+  massLossNodes: 10,
+  /** Epochs and pinned node ids from here on are no history but an attack: a counter must never run out. */
+  claimedCounter: 2n ** 62n,
   /** Bytes of a node name: a DNS label, so that a resolver can use it. */
   nameBytes: 63,
   /** Bytes of an instance or process id. */
@@ -91,6 +105,17 @@ export const limits = {
   /** Events that wait for the loop; further requests are refused with RESOURCE_EXHAUSTED. */
   queuedEvents: 65_536,
 
+  /** Milliseconds between two looks at whether the loop still turns. */
+  loopPulseMillis: 500,
+  /** Milliseconds that a pulse may be late; above, the process itself was away, and silence says nothing of the nodes. */
+  loopStallMillis: 2000,
+  /** Milliseconds after which a timer is tried again whose turn could not be committed. */
+  turnRetryMillis: 1000,
+  /** Milliseconds that agents stay away from an orchestrator that stops. */
+  goAwayDelayMillis: 500,
+  /** Milliseconds that an agent gets to answer a question about a stage's log. */
+  stageLogMillis: 5000,
+
   // --- the store
   /** Request records kept; twice the runs, so that a repeated request is known long after its run was deleted. */
   requestRecords: 20_000,
@@ -102,6 +127,8 @@ export const limits = {
   quickCheckBytes: 256 * 1024 * 1024,
   /** Pages of 4 KiB in the log after which a commit does the checkpoint itself, since nobody was idle for so long. */
   databaseLogPages: 16_384,
+  /** Commits after which an idle loop lets the store tidy up. */
+  commitsPerCheckpoint: 1000,
   /** Milliseconds that a start waits for the lock of a data folder: a process that is just ending may have it still. */
   lockWaitMillis: 100,
 

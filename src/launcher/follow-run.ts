@@ -46,7 +46,9 @@ export async function* followRun(
       if (Date.now() - heard > limits.watchRetryMillis) throw error;
       if (attempt === 0) yield { kind: 'broken', error };
     }
-    await sleep(Math.min(250 * 2 ** attempt, limits.reconnectMillis), undefined, { signal }).catch(() => {});
+    await sleep(Math.min(limits.watchBackoffMinMillis * 2 ** attempt, limits.reconnectMillis), undefined, {
+      signal,
+    }).catch(() => {});
   }
 }
 

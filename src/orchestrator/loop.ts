@@ -22,13 +22,6 @@ export interface Performer {
   abandon(events: readonly ClusterEvent[], error: RpcError): void;
 }
 
-/** Above this the process itself was away (suspended, stopped, starved), and silence says nothing about the nodes. */
-const STALL_MILLIS = 2000;
-const PULSE_MILLIS = 500;
-
-/** Commits after which an idle loop lets the store tidy up. */
-const COMMITS_PER_CHECKPOINT = 1000;
-
 /**
  * The single writer. A turn takes all that arrived, steps the pure machine, commits once and then performs: whoever
  * reads the world between turns sees committed state alone.
@@ -52,7 +45,7 @@ export class Loop {
     private readonly performer: Performer,
     private readonly logger: Logger,
   ) {
-    this.pulse = setInterval(() => this.beat(), PULSE_MILLIS);
+    this.pulse = setInterval(() => this.beat(), limits.loopPulseMillis);
   }
 
   post(event: ClusterEvent): void {
@@ -140,7 +133,7 @@ export class Loop {
 
   private beat(): void {
     this.noticeStall();
-    if (this.commits < COMMITS_PER_CHECKPOINT || this.queue.length > 0) return;
+    if (this.commits < limits.commitsPerCheckpoint || this.queue.length > 0) return;
     this.commits = 0;
     try {
       this.store.checkpoint();
@@ -154,7 +147,7 @@ export class Loop {
     const now = this.clock.now();
     const away = this.lastPulse === undefined ? 0 : now - this.lastPulse;
     this.lastPulse = now;
-    if (away <= PULSE_MILLIS + STALL_MILLIS) return;
+    if (away <= limits.loopPulseMillis + limits.loopStallMillis) return;
     this.logger.warn({ millis: Math.round(away) }, 'the loop was stalled; all graces start anew');
     // First of all: a grace that ran out meanwhile must not be believed.
     this.queue.unshift({ kind: 'loop-stalled' });

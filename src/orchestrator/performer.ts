@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { limits } from '../core/limits.js';
 import type { Draft } from '../core/machine/draft.js';
 import type { Effect } from '../core/machine/effects.js';
 import type { ClusterEvent } from '../core/machine/events.js';
@@ -8,9 +9,6 @@ import type { Loop, Performer } from './loop.js';
 import type { Sessions } from './sessions.js';
 import type { Timers } from './timers.js';
 import type { WatchHub } from './watch-hub.js';
-
-/** Milliseconds after which a timer is tried again whose turn could not be committed. */
-const RETRY_MILLIS = 1000;
 
 interface Outside {
   readonly sessions: Sessions;
@@ -64,7 +62,7 @@ function abandonOne({ sessions, loop }: Outside, event: ClusterEvent, error: Rpc
     case 'timer-fired':
     case 'session-ended':
     case 'loop-stalled':
-      setTimeout(() => loop().post(event), RETRY_MILLIS).unref();
+      setTimeout(() => loop().post(event), limits.turnRetryMillis).unref();
       return;
     case 'hello-received':
     case 'delivery-acked':

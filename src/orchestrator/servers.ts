@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { AdminServiceService } from '../../gen/stageplane/v1/admin_service.js';
 import { NodeAgentServiceService } from '../../gen/stageplane/v1/node_agent_service.js';
 import { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { limits } from '../core/limits.js';
 import { addService } from '../grpc/add-service.js';
 import type { BindResult } from '../grpc/bind-result.js';
 import { bindTcp } from '../grpc/bind-tcp.js';
@@ -44,9 +45,6 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-/** Milliseconds that agents wait before they come back to an orchestrator that stops. */
-const GO_AWAY_MILLIS = 500n;
-
 const publicServices = ['stageplane.v1.OrchestratorService', 'stageplane.v1.NodeAgentService'];
 
 /** Opens the TCP port of launchers and agents. Rejects with StartupError. */
@@ -69,7 +67,7 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
 
   const address = addressOf(await bindTcp(server, listen, ServerCredentials.createInsecure()));
   health.setServing();
-  const sendGoAway = () => sessions.sendGoAway(GO_AWAY_MILLIS, 'the orchestrator is stopping');
+  const sendGoAway = () => sessions.sendGoAway(limits.goAwayDelayMillis, 'the orchestrator is stopping');
   return {
     address,
     stop: async () => {

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { StageLog, SubscribeResponse } from '../../gen/stageplane/v1/node_agent_service.js';
 import type { SessionId } from '../core/ids.js';
+import { limits } from '../core/limits.js';
 import type { SessionRefusal } from '../core/machine/effects.js';
 import type { StageKey } from '../core/machine/state.js';
 import { RpcError } from '../grpc/rpc-error.js';
@@ -11,9 +12,6 @@ interface OpenSession {
   readonly logs: Map<bigint, (log: StageLog) => void>;
   nextLogRequest: bigint;
 }
-
-/** Milliseconds that an agent gets to answer a question about a log. */
-const LOG_PATIENCE = 5000;
 
 /** The streams behind the machine's sessions. */
 export class Sessions {
@@ -40,10 +38,9 @@ export class Sessions {
   }
 
   /** Asks every agent to come back later. */
-  sendGoAway(retryDelayMillis: bigint, reason: string): void {
-    const message: SubscribeResponse = {
-      message: { $case: 'goAway', value: { retryDelayMillis, reason } },
-    };
+  sendGoAway(delayMillis: number, reason: string): void {
+    const value = { retryDelayMillis: BigInt(delayMillis), reason };
+    const message: SubscribeResponse = { message: { $case: 'goAway', value } };
     for (const { stream } of this.open.values()) stream.write(message);
   }
 
@@ -59,7 +56,7 @@ export class Sessions {
         state.logs.delete(requestId);
         resolve(lines);
       };
-      const timer = setTimeout(() => settle(undefined), LOG_PATIENCE);
+      const timer = setTimeout(() => settle(undefined), limits.stageLogMillis);
       void state.stream.closed.then(() => settle(undefined));
       state.logs.set(requestId, (log) => settle(log.lines));
       state.stream.write({ message: { $case: 'logRequest', value } });

@@ -15,9 +15,6 @@ import type { WatchHub } from './watch-hub.js';
 
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 
-/** Events read from the store at a time. */
-const PAGE = 500;
-
 /** Watches: ordered, unique, atomic per commit, resumable and bookmarked (I10). */
 export function watchCalls(loop: Loop, store: Store, hub: WatchHub): Pick<Bodies, 'watchRun' | 'watchNodes'> {
   return {
@@ -59,7 +56,7 @@ export function watchCalls(loop: Loop, store: Store, hub: WatchHub): Pick<Bodies
 async function replay(store: Store, stream: StreamWriter<WatchRunResponse>, id: RunId, after: Revision): Promise<void> {
   let last = after;
   for (;;) {
-    const events = store.runEvents(id, last, PAGE);
+    const events = store.runEvents(id, last, limits.eventsPerRead);
     if (events.length === 0 || !stream.isOpen) return;
     for (const event of events) stream.write({ update: { $case: 'event', value: event } });
     last = revision(events.at(-1)!.revision);

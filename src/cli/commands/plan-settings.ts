@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.js';
 import { readLayerRanges, readPlacement, type StageLayers, type StageNode } from '../config/placement-readers.js';
 import { readCount, readText } from '../config/readers.js';
 import { operand, optional } from '../config/setting.js';
@@ -19,7 +20,7 @@ export const planSettings = {
   }),
   context: optional(readCount(1), {
     placeholder: '<tokens>',
-    description: "tokens of one conversation; default: the smaller of 4096 and the model's own",
+    description: `tokens of one conversation; default: the smaller of ${limits.defaultContextTokens} and the model's own`,
   }),
   engine: optional(readText, { placeholder: '<name>', description: 'stage engine; default: fixture' }),
 };

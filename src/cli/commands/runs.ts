@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.js';
 import { defineCommand } from '../command.js';
 import { clientSettings } from '../config/common-settings.js';
 import { readCount, readId } from '../config/readers.js';
@@ -34,7 +35,10 @@ export const runsCommands = [
     name: 'runs logs',
     summary: "show the last lines of a stage's log",
     settings: {
-      lines: optional(readCount(1), { placeholder: '<count>', description: 'lines at most; default: 100' }),
+      lines: optional(readCount(1), {
+        placeholder: '<count>',
+        description: `lines at most; default: ${limits.defaultPageSize}`,
+      }),
       ...clientSettings,
     },
     operands: {

@@ -1,11 +1,11 @@
 import { type StageFault, StageFaultReason } from '../../../gen/stageplane/v1/run.js';
 import { millis, type NodeId } from '../ids.js';
+import { limits } from '../limits.js';
 import type { Draft } from './draft.js';
 import { keyOf, moveStage, noteFault, settleRun } from './run-lifecycle.js';
 import { isLive } from './run-transitions.js';
 import { nextStagePhase } from './stage-transitions.js';
 import type { Contact } from './state.js';
-import { MASS_LOSS_NODES } from './timings.js';
 
 /** The node is out of contact. Its stages may well go on: nothing changes until the grace is over. */
 export function startGrace(draft: Draft, id: NodeId, period: number): void {
@@ -96,7 +96,7 @@ function fenceAt(draft: Draft, contact: Contact) {
 function isMassLoss(draft: Draft): boolean {
   const ids = [...draft.allNodeIds()].filter((id) => draft.contact(id)?.lost === false);
   const away = ids.filter((id) => isOutOfContact(draft.contact(id)));
-  return ids.length >= MASS_LOSS_NODES && away.length * 2 > ids.length;
+  return ids.length >= limits.massLossNodes && away.length * 2 > ids.length;
 }
 
 function extendGraces(draft: Draft): void {

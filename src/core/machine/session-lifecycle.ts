@@ -9,10 +9,7 @@ import { reconcile } from './reconcile.js';
 import type { Contact, NodeState } from './state.js';
 
 /** The protocol that this orchestrator speaks. */
-export const PROTOCOL = 1;
-
-/** Epochs above this are no history but an attack: the counter must never run out. */
-const EPOCH_CEILING = 1n << 62n;
+const PROTOCOL = 1;
 
 /** Admits an agent: who it is, what it holds, what it must still be told (DESIGN section 4). */
 export function receiveHello(draft: Draft, session: SessionId, hello: Hello): void {
@@ -81,7 +78,7 @@ function refuseHello(draft: Draft, hello: Hello, known: NodeState | undefined): 
       `agent "${hello.name}" belongs to cluster ${hello.clusterId}, this is ${draft.cluster.clusterId}: start it with --rejoin to move it here`,
     );
   }
-  if (hello.highestEpoch >= EPOCH_CEILING) {
+  if (hello.highestEpoch >= limits.claimedCounter) {
     return refuse(
       'FAILED_PRECONDITION',
       'EPOCH_OUT_OF_RANGE',
@@ -113,7 +110,7 @@ function refusePin(draft: Draft, hello: Hello, known: NodeState | undefined): Se
       message: `${problem}: leave out --node-id or name a free one`,
     };
   }
-  if (pin >= EPOCH_CEILING) {
+  if (pin >= limits.claimedCounter) {
     return {
       code: 'FAILED_PRECONDITION',
       reason: 'NODE_ID_OUT_OF_RANGE',

@@ -28,6 +28,3 @@ export const defaultTimings: Timings = {
   stop: 30_000,
   cause: 1_000,
 };
-
-/** From so many nodes on, losing more than half of them at once is rather the orchestrator's own network. */
-export const MASS_LOSS_NODES = 10;

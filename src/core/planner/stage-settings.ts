@@ -1,10 +1,7 @@
 import type { LayerTable, ModelFacts, ModelInspection } from '../../../gen/stageplane/v1/model.js';
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
 import { Fidelity, KvCacheType, type StageSettings } from '../../../gen/stageplane/v1/provision.js';
-
-/** Tokens of a conversation when nobody says: a model's full context would reserve memory that nobody asked for. */
-const DEFAULT_CONTEXT = 4096n;
-const DEFAULT_MICRO_BATCH = 512;
+import { limits } from '../limits.js';
 
 /** A request's settings with every default filled in. The plan and the worker see the same ones: one source of truth. */
 export function resolveSettings(
@@ -16,9 +13,9 @@ export function resolveSettings(
     engine: asked?.engine || 'fixture',
     device: asked?.device || 'cpu',
     totalLayers: facts.numLayers,
-    contextLength: Number(asked?.contextLength || minimum(DEFAULT_CONTEXT, facts.maxSeqLen)),
+    contextLength: Number(asked?.contextLength || minimum(BigInt(limits.defaultContextTokens), facts.maxSeqLen)),
     kvCacheType: asked?.kvCacheType || KvCacheType.KV_CACHE_TYPE_F16,
-    microBatch: asked?.microBatch || DEFAULT_MICRO_BATCH,
+    microBatch: asked?.microBatch || limits.defaultMicroBatchRows,
     flashAttention: asked?.flashAttention ?? false,
     threads: asked?.threads || 1,
     sessions: asked?.sessions || 1,

@@ -1,3 +1,5 @@
+import { limits } from '../../core/limits.js';
+
 /** The settings that an engine needs beside the file and the layers. */
 export interface Recipe {
   /** As in `Device.device_id`. */
@@ -23,9 +25,9 @@ export interface Recipe {
 /** The defaults of `StageSettings` in provision.proto. */
 const defaults: Recipe = {
   device: 'cpu',
-  contextLength: 4096,
+  contextLength: limits.defaultContextTokens,
   sessions: 1,
-  microBatch: 512,
+  microBatch: limits.defaultMicroBatchRows,
   kvCacheType: 'F16',
   flashAttention: false,
   threads: 1,
