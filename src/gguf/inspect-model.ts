@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { DtypeFamily, type ModelFacts, type ModelInspection, type TensorFacts } from '../../gen/stageplane/v1/model.js';
 import { limits } from '../core/limits.js';
+import { U32_MAX } from '../core/uint.js';
 import { type Refused, refusing } from './gguf-error.js';
 import { layerTable } from './layer-table.js';
 import type { Metadata } from './metadata.js';
@@ -23,11 +24,10 @@ export interface Inspected {
 }
 
 /** An id that no vocabulary has: the model names no token that ends a generation. */
-export const NO_TOKEN = 0xffff_ffff;
+export const NO_TOKEN = U32_MAX;
 
 /** Bytes of one activation element between stages, whatever the weights' quantisation. */
 const BOUNDARY_WIDTH_BYTES = 4n;
-const UINT32_MAX = 0xffff_ffff;
 
 /**
  * Reads what planning needs from a GGUF header. `path` names the file or its first shard and becomes the facts'
@@ -42,7 +42,7 @@ export function inspectModel(path: string, options: InspectOptions = {}): Promis
 
 function describe(model: GgufModel, includeTensors: boolean): Inspected {
   const { architecture, metadata, numLayers } = model;
-  const contextLength = metadata.integer(`${architecture}.context_length`, 0, UINT32_MAX) ?? 0;
+  const contextLength = metadata.integer(`${architecture}.context_length`, 0, U32_MAX) ?? 0;
   const inspection: ModelInspection = {
     facts: modelFacts(model, contextLength),
     layers: layerTable(model),
@@ -52,9 +52,7 @@ function describe(model: GgufModel, includeTensors: boolean): Inspected {
     headCounts: metadata.perLayer(`${architecture}.attention.head_count`, numLayers),
     headCountsKv: metadata.perLayer(`${architecture}.attention.head_count_kv`, numLayers),
     vocabularySize: BigInt(
-      metadata.integer(`${architecture}.vocab_size`, 0, UINT32_MAX) ??
-        metadata.arrayLength('tokenizer.ggml.tokens') ??
-        0,
+      metadata.integer(`${architecture}.vocab_size`, 0, U32_MAX) ?? metadata.arrayLength('tokenizer.ggml.tokens') ?? 0,
     ),
     digest: model.digest,
     fileBytes: BigInt(model.fileBytes),
@@ -76,7 +74,7 @@ function modelFacts(model: GgufModel, contextLength: number): ModelFacts {
     modelId: modelId(metadata, path),
     ggufSource: { source: { $case: 'localPath', value: path } },
     numLayers: model.numLayers,
-    hiddenDim: BigInt(metadata.requiredInteger(`${architecture}.embedding_length`, 1, UINT32_MAX)),
+    hiddenDim: BigInt(metadata.requiredInteger(`${architecture}.embedding_length`, 1, U32_MAX)),
     dtypeFamily: DtypeFamily.DTYPE_FAMILY_FLOAT,
     dtypeWidthBytes: BOUNDARY_WIDTH_BYTES,
     maxSeqLen: BigInt(contextLength),
@@ -102,7 +100,7 @@ function modelId(metadata: Metadata, path: string): string {
  * there is none.
  */
 function endToken(metadata: Metadata): number {
-  const id = metadata.integer('tokenizer.ggml.eos_token_id', -1, UINT32_MAX);
+  const id = metadata.integer('tokenizer.ggml.eos_token_id', -1, U32_MAX);
   // Some converters write -1, as int32 or as uint32, for "none".
   if (id !== undefined) return id === -1 ? NO_TOKEN : id;
   switch (metadata.text('tokenizer.ggml.model')) {

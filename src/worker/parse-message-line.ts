@@ -1,3 +1,5 @@
+import { U32_MAX, U64_MAX } from '../core/uint.js';
+
 /** A generated message type, as far as a line needs it. */
 interface JsonCodec<T> {
   fromJSON(json: unknown): T;
@@ -33,7 +35,7 @@ export function parseMessageLine<T extends object>(codec: JsonCodec<T>, line: st
 const EXCERPT_CHARACTERS = 80;
 
 /** A piece of someone else's text for a sentence: quoted, short and on one line. */
-export function excerpt(value: unknown): string {
+function excerpt(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}...` : text;
 }
@@ -43,9 +45,9 @@ function firstProblem(parsed: unknown, json: unknown, path: string): string | un
   const wrong = () => `has ${excerpt(json)} at "${path}", which is not a value of that field`;
   switch (typeof parsed) {
     case 'number':
-      return Number.isInteger(parsed) && parsed >= 0 && parsed <= 0xffff_ffff ? undefined : wrong();
+      return Number.isInteger(parsed) && parsed >= 0 && parsed <= U32_MAX ? undefined : wrong();
     case 'bigint':
-      return parsed >= 0n && parsed < 2n ** 64n ? undefined : wrong();
+      return parsed >= 0n && parsed <= U64_MAX ? undefined : wrong();
     case 'string':
     case 'boolean':
       return typeof json === typeof parsed ? undefined : wrong();

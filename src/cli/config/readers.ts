@@ -1,12 +1,10 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { limits } from '../../core/limits.js';
+import { U32_MAX, U64_MAX } from '../../core/uint.js';
 import { parseListenAddress } from '../../grpc/listen-address.js';
 import { parseDuration } from '../format/duration.js';
 import type { Reader } from './setting.js';
-
-const UINT32_MAX = 0xffff_ffff;
-const UINT64_MAX = 2n ** 64n - 1n;
 
 export const readText: Reader<string> = (text) =>
   text === '' ? refused('is empty; give a text') : { kind: 'read', value: text };
@@ -55,7 +53,7 @@ export function readDuration(least: number): Reader<number> {
 export function readCount(least: number): Reader<number> {
   return (text) => {
     const value = Number(text);
-    if (!/^\d{1,10}$/.test(text) || value > UINT32_MAX) return refused('is no whole number');
+    if (!/^\d{1,10}$/.test(text) || value > U32_MAX) return refused('is no whole number');
     return value < least ? refused(`is too small; write at least ${least}`) : { kind: 'read', value };
   };
 }
@@ -64,7 +62,7 @@ export function readCount(least: number): Reader<number> {
 export const readId: Reader<bigint> = (text) => {
   if (!/^\d{1,20}$/.test(text)) return refused('is no id; write a number, as the lists show it');
   const value = BigInt(text);
-  return value > UINT64_MAX ? refused('is above the largest id') : { kind: 'read', value };
+  return value > U64_MAX ? refused('is above the largest id') : { kind: 'read', value };
 };
 
 export function readOneOf<T extends string>(...choices: readonly T[]): Reader<T> {

@@ -1,8 +1,7 @@
 import type { ModelFacts } from '../../../gen/stageplane/v1/model.js';
 import { HostPinning, RingDirection, type RingSpec, WakeCoalescing } from '../../../gen/stageplane/v1/plan.js';
+import { U64_MAX } from '../uint.js';
 import { OBJECT_HEADER_BYTES } from './edge-specs.js';
-
-const U64_MAX = (1n << 64n) - 1n;
 
 /** Room for one micro-batch: `40 + micro_batch * hidden_dim * dtype_width_bytes` bytes. */
 export function defaultActivationRing(facts: ModelFacts, microBatch: number): RingSpec {

@@ -1,4 +1,5 @@
 import { limits } from '../limits.js';
+import { U32_MAX, U64_MAX } from '../uint.js';
 import type { PlanFault } from './plan-fault.js';
 
 /**
@@ -111,9 +112,6 @@ export function enumValue<E extends Record<string, string | number>>(values: E):
     return value as Extract<E[keyof E], number>;
   };
 }
-
-const U32_MAX = 0xffff_ffff;
-const U64_MAX = 0xffff_ffff_ffff_ffffn;
 
 export const u32: Reader<number> = scalar('a whole number from 0 to 4294967295', isU32);
 export const u64: Reader<bigint> = scalar('a bigint from 0 to 2^64-1', isU64);

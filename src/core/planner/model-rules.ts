@@ -1,3 +1,4 @@
+import { U32_MAX, U64_MAX } from '../uint.js';
 import { activationExtent } from './edge-specs.js';
 import type { PlanFault } from './plan-fault.js';
 
@@ -10,9 +11,6 @@ export interface PlanNumbers {
   maxSeqLen: bigint;
   rings: readonly { field: string; dataCapacity: bigint; alignment: number }[];
 }
-
-const U32_MAX = 0xffff_ffffn;
-const U64_MAX = 0xffff_ffff_ffff_ffffn;
 
 export function* tooFewLayers({ numLayers, stageCount }: PlanNumbers): Iterable<PlanFault> {
   if (numLayers < stageCount)

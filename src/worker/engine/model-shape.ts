@@ -1,3 +1,4 @@
+import { U32_MAX } from '../../core/uint.js';
 import { type Refused, refusing } from '../../gguf/gguf-error.js';
 import type { GgufModel } from '../../gguf/open-model.js';
 
@@ -9,15 +10,13 @@ export interface ModelShape {
   readonly vocabularySize: number;
 }
 
-const UINT32_MAX = 0xffff_ffff;
-
 export function modelShape(model: GgufModel): Promise<({ kind: 'shape' } & ModelShape) | Refused> {
   return refusing(async () => {
     const { metadata, architecture } = model;
-    const hiddenDim = metadata.requiredInteger(`${architecture}.embedding_length`, 1, UINT32_MAX);
+    const hiddenDim = metadata.requiredInteger(`${architecture}.embedding_length`, 1, U32_MAX);
     const vocabularySize =
       metadata.arrayLength('tokenizer.ggml.tokens') ??
-      metadata.integer(`${architecture}.vocab_size`, 1, UINT32_MAX) ??
+      metadata.integer(`${architecture}.vocab_size`, 1, U32_MAX) ??
       embeddingRows(model);
     return {
       kind: 'shape' as const,
