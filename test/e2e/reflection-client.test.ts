@@ -30,8 +30,8 @@ function reflectionClient(address: string) {
   };
   return {
     list: async (target: string) => (await curl(target, `http://${address}`)).trim().split('\n').sort(),
-    call: async (method: string, request: object) => {
-      const answer = await curl('--data', JSON.stringify(request), `http://${address}/${service}/${method}`);
+    call: async (method: string, request: object, of = service) => {
+      const answer = await curl('--data', JSON.stringify(request), `http://${address}/${of}/${method}`);
       // A stream answers with one document after another.
       return JSON.parse(`[${answer.trim().replace(/\}\s*\n\s*\{/g, '},{')}]`);
     },
@@ -70,6 +70,12 @@ describe('a reflection client', () => {
     expect(phases.at(-1)).toBe('RUN_PHASE_DONE');
     const [{ run }] = await client.call('GetRun', { runId: '1' });
     expect(run).toMatchObject({ phase: 'RUN_PHASE_DONE', outcome: 'RUN_OUTCOME_STOPPED' });
+  });
+
+  it('hears that the orchestrator serves', async () => {
+    const { address } = await runOrchestrator();
+    const health = reflectionClient(address).call('Check', { service }, 'grpc.health.v1.Health');
+    expect(await health).toEqual([{ status: 'SERVING' }]);
   });
 
   it('is told what is wrong with its request', async () => {

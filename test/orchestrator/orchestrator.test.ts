@@ -143,6 +143,36 @@ describe('requests', () => {
     await expect(call).rejects.toMatchObject({ code: status.UNIMPLEMENTED, reason, message: /not in this version: / });
   });
 
+  it('are refused by field path for what this version does not know', async () => {
+    const { client } = await runOrchestrator();
+    const plan = { ...samplePlan([2n]), mode: 99 as never };
+    await expect(unaryCall(client, Service.createRun, { requestId: 'r', plan })).rejects.toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      fieldViolations: [{ field: 'plan.mode', description: expect.stringContaining('99') }],
+    });
+    const empty = unaryCall(client, Service.createRun, { requestId: '', plan: samplePlan([2n]) });
+    await expect(empty).rejects.toMatchObject({ fieldViolations: [{ field: 'request_id' }] });
+    const huge = unaryCall(client, Service.planRun, { plan: { ...samplePlan([2n]), stageCount: 513 } });
+    await expect(huge).rejects.toMatchObject({ fieldViolations: [{ field: 'plan.stage_count' }] });
+    await expect(unaryCall(client, Service.inspectModel, { source: {}, includeTensors: false })).rejects.toMatchObject({
+      reason: 'MODEL_MISSING',
+    });
+  });
+
+  it('name the file that the orchestrator cannot read', async () => {
+    const { client, dataFolder } = await runOrchestrator();
+    const inspect = (path: string) =>
+      unaryCall(client, Service.inspectModel, {
+        source: { source: { $case: 'localPath', value: path } },
+        includeTensors: false,
+      });
+    await expect(inspect('/nowhere/x.gguf')).rejects.toMatchObject({
+      reason: 'MODEL_NOT_FOUND',
+      message: /\/nowhere\/x.gguf/,
+    });
+    await expect(inspect(dataFolder)).rejects.toMatchObject({ reason: 'MODEL_UNREADABLE' });
+  });
+
   it('page through lists', async () => {
     const { client, address } = await runOrchestrator();
     await ScriptedAgent.join(address, 'alpha');
