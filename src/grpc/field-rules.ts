@@ -79,6 +79,8 @@ export const fieldRules: Readonly<Record<string, FieldRule>> = {
     required: true,
     maxBytes: limits.nameBytes,
   },
+  'stageplane.v1.Hello.descriptor': { required: true },
+  'stageplane.v1.Nack.status': { required: true },
   'stageplane.v1.StageReport.report': { required: true },
   'stageplane.v1.StageFault.message': { maxBytes: limits.faultMessageBytes },
   'stageplane.v1.StageFault.log_tail': {

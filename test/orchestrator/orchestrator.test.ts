@@ -213,6 +213,20 @@ describe('an agent session', () => {
     expect(error?.fieldViolations[0]?.field).toBe('hello.name');
   });
 
+  it('is ended by a refusal without a reason, and its stage is not', async () => {
+    const { client, address } = await runOrchestrator();
+    const agent = await ScriptedAgent.join(address, 'alpha');
+    await unaryCall(client, Service.createRun, { requestId: 'r', plan: samplePlan([2n]) });
+    const { deliveryId } = await agent.next('provision');
+    agent.say({ $case: 'nack', value: { deliveryId } });
+    expect(await agent.ended).toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      fieldViolations: [{ field: 'nack.status' }],
+    });
+    const { stages } = await getRun(client, 1n);
+    expect(stages).toMatchObject([{ phase: StagePhase.STAGE_PHASE_SENT }]);
+  });
+
   it('that vanished leaves its node waiting, not lost', async () => {
     const { client, address } = await runOrchestrator();
     const agent = await ScriptedAgent.join(address, 'alpha');
