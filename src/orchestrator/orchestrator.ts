@@ -38,7 +38,7 @@ export interface Orchestrator {
   readonly adminSocket: string;
   /** Ends sessions and calls in good order; resolves when nothing is left. */
   stop(): Promise<void>;
-  /** Resolves after `stop`; rejects when the orchestrator cannot go on and has to be started again. */
+  /** Resolves after `stop`; rejects when the orchestrator could not go on, had to end, and has to be started again. */
   readonly done: Promise<void>;
 }
 
@@ -65,20 +65,29 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
   const done = new Promise<void>((resolve, reject) => {
     end = (error) => (error ? reject(error) : resolve());
   });
-  const { inside, close } = startLoop(config, store, (error) => end(error));
-  const stop = async () => {
+  const { inside, close } = startLoop(config, store, (error) => {
+    // Nothing more may be decided on a state that may not be the stored one (I11).
+    close();
+    void stop(error);
+  });
+  let stopping: Promise<void> | undefined;
+  const stop = (failure?: Error) => {
+    stopping ??= shutDown(failure);
+    return stopping;
+  };
+  const shutDown = async (failure?: Error) => {
     for (const server of servers) await server.stop();
     close();
     store.close();
     unlock();
-    end();
+    end(failure);
   };
   try {
     servers.push(await openPublicServer(inside, config.listen));
     const { address } = servers[0]!;
     servers.push(await openAdminServer(inside, dataFolder, address));
     logger.info({ address, dataFolder, epoch: inside.loop.world.cluster.epoch }, 'orchestrator ready');
-    return { address, adminSocket: adminSocketOf(dataFolder), stop, done };
+    return { address, adminSocket: adminSocketOf(dataFolder), stop: () => stop(), done };
   } catch (error) {
     await stop();
     throw error;

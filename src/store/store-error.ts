@@ -22,7 +22,7 @@ const sentences: Readonly<Record<StoreErrorKind, (folder: string, detail: string
   locked: (folder) => `another program has locked the database in the data folder ${folder}: close it and start again`,
   io: (folder, detail) =>
     `the database in the data folder ${folder} cannot be read or written (${detail}): ` +
-    'check the disk, then start again',
+    'check the disk and its free space, then start again',
 };
 
 /** A store that cannot do its part. `message` is a whole sentence that names the data folder and says what to do. */

@@ -1,9 +1,11 @@
 import { status } from '@grpc/grpc-js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { RunEvent } from '../../gen/stageplane/v1/run.js';
 import { RunOutcome, RunPhase, StageFaultReason, StagePhase } from '../../gen/stageplane/v1/run.js';
 import { unaryCall } from '../../src/grpc/client.js';
+import { SqliteStore } from '../../src/store/sqlite/sqlite-store.js';
+import { StoreError } from '../../src/store/store-error.js';
 import { sampleFacts, sampleHello, samplePlan } from '../core/machine/samples.js';
 import { getRun, runOrchestrator, watchUntil } from '../support/running-orchestrator.js';
 import { ScriptedAgent } from '../support/scripted-agent.js';
@@ -257,3 +259,22 @@ describe('a second orchestrator', () => {
 function eventsOf(responses: Awaited<ReturnType<typeof watchUntil>>): RunEvent[] {
   return responses.flatMap(({ update }) => (update?.$case === 'event' ? [update.value] : []));
 }
+
+describe('an orchestrator whose disk fails in the middle of a commit', () => {
+  it('ends, and a new one begins with what is stored (I11)', async () => {
+    const { address, client, dataFolder, done } = await runOrchestrator();
+    const agent = await ScriptedAgent.join(address, 'alpha');
+    const commit = vi.spyOn(SqliteStore.prototype, 'commit').mockImplementation(() => {
+      throw new StoreError('io', dataFolder, 'disk I/O error');
+    });
+    const creating = unaryCall(client, Service.createRun, { requestId: 'r', plan: samplePlan([2n]) });
+    await expect(creating).rejects.toMatchObject({ reason: 'STORE_FAILED' });
+    await expect(done).rejects.toThrow('disk I/O error');
+    await agent.ended;
+    commit.mockRestore();
+
+    const next = await runOrchestrator({ dataFolder, listen: address });
+    const everyRun = { pageSize: 0, pageToken: '', activeOnly: false };
+    expect((await unaryCall(next.client, Service.listRuns, everyRun)).runs).toEqual([]);
+  });
+});
