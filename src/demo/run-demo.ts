@@ -21,6 +21,14 @@ export interface DemoOptions {
   /** Keeps the folder with data and logs. */
   readonly keep: boolean;
   readonly say: (line: string) => void;
+  /** Ends the demo early; what it has started is stopped all the same. */
+  readonly signal: AbortSignal;
+}
+
+/** What the steps share. */
+interface Scene extends DemoOptions {
+  readonly folder: string;
+  readonly daemons: Daemon[];
 }
 
 /** What the demo found, for programs. */
@@ -38,13 +46,13 @@ const agents = [
   { name: 'gamma', nodeId: '4' },
 ];
 
-/** The whole control path on this machine, in real processes. Rejects with a sentence when a step fails. */
+/** The whole control path on this machine, in real processes. Rejects with a sentence when a step fails or is cut short. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const folder = mkdtempSync(join(tmpdir(), 'stageplane-demo-'));
   const daemons: Daemon[] = [];
   let failed = true;
   try {
-    const { run, pids } = await demonstrate(options, folder, daemons);
+    const { run, pids } = await demonstrate({ ...options, folder, daemons });
     options.say('7. Stopping the agents and the orchestrator');
     for (const daemon of daemons.splice(0).reverse()) {
       const code = await daemon.stop();
@@ -56,34 +64,35 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     return { run, folder, leftovers: left };
   } finally {
     for (const daemon of daemons.reverse()) await daemon.stop();
-    if (options.keep || failed) options.say(`   data and logs are in ${folder}`);
+    if (options.keep || (failed && !options.signal.aborted)) options.say(`   data and logs are in ${folder}`);
     else rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function demonstrate({ model, say }: DemoOptions, folder: string, daemons: Daemon[]) {
-  const path = model === undefined ? await makeModel(folder, say) : resolve(model);
+async function demonstrate(scene: Scene) {
+  const { model, say, signal } = scene;
+  const path = model === undefined ? await makeModel(scene) : resolve(model);
   if (model !== undefined) say(`1. Using the model ${path}`);
 
-  const address = await startOrchestrator(folder, daemons, say);
+  const address = await startOrchestrator(scene);
   const client = dial(address, OrchestratorServiceClient);
   try {
-    await startAgents(folder, dirname(path), address, daemons, client, say);
-    const run = await planAndStart(client, path, say);
+    await startAgents(scene, dirname(path), address, client);
+    const run = await planAndStart(scene, client, path);
     const pids = descendantsOf(process.pid);
     say(`5. Run ${run.runId} is RUNNING: ${run.stages.length} workers hold their own layers and nothing else`);
     say(indent(stagePicture(run)));
     say('6. Stopping the run: every worker is reaped before its stage is STOPPED');
-    await unaryCall(client, Service.stopRun, { runId: run.runId });
-    await runReaches(client, run, RunPhase.RUN_PHASE_DONE, (line) => say(indent(line)));
-    const { run: ended } = await unaryCall(client, Service.getRun, { runId: run.runId });
+    await unaryCall(client, Service.stopRun, { runId: run.runId }, { signal });
+    await runReaches(client, run, RunPhase.RUN_PHASE_DONE, (line) => say(indent(line)), signal);
+    const { run: ended } = await unaryCall(client, Service.getRun, { runId: run.runId }, { signal });
     return { run: ended ?? run, pids };
   } finally {
     client.close();
   }
 }
 
-async function makeModel(folder: string, say: DemoOptions['say']): Promise<string> {
+async function makeModel({ folder, say }: Scene): Promise<string> {
   const models = join(folder, 'models');
   mkdirSync(models);
   const [path] = await writeTinyModel(join(models, 'tiny.gguf'));
@@ -91,49 +100,52 @@ async function makeModel(folder: string, say: DemoOptions['say']): Promise<strin
   return path;
 }
 
-async function startOrchestrator(folder: string, daemons: Daemon[], say: DemoOptions['say']): Promise<string> {
-  const data = join(folder, 'orchestrator');
-  const args = ['orchestrator', '--listen', '127.0.0.1:0', '--data', data, '--json', '--log-level', 'info'];
-  const daemon = new Daemon('orchestrator', args, join(folder, 'orchestrator.log'));
+function startDaemon({ folder, daemons, signal }: Scene, name: string, args: readonly string[]): Daemon {
+  signal.throwIfAborted();
+  const daemon = new Daemon(name, args, join(folder, `${name.replace('agent ', '')}.log`));
   daemons.push(daemon);
-  const { address } = await daemon.firstAnswer();
+  return daemon;
+}
+
+async function startOrchestrator(scene: Scene): Promise<string> {
+  const data = join(scene.folder, 'orchestrator');
+  const args = ['orchestrator', '--listen', '127.0.0.1:0', '--data', data, '--json', '--log-level', 'info'];
+  const { address } = await startDaemon(scene, 'orchestrator', args).firstAnswer(scene.signal);
   if (address === undefined) throw new Error('the orchestrator did not say where it listens');
-  say(`2. Started an orchestrator on ${address}`);
+  scene.say(`2. Started an orchestrator on ${address}`);
   return address;
 }
 
 async function startAgents(
-  folder: string,
+  scene: Scene,
   models: string,
   address: string,
-  daemons: Daemon[],
   client: OrchestratorServiceClient,
-  say: DemoOptions['say'],
 ): Promise<void> {
   for (const { name, nodeId } of agents) {
-    const data = join(folder, name);
+    const data = join(scene.folder, name);
     const args = ['agent', '--orchestrator', address, '--name', name, '--data', data, '--models', models, '--json'];
     args.push('--node-id', nodeId);
-    daemons.push(new Daemon(`agent ${name}`, args, join(folder, `${name}.log`)));
+    startDaemon(scene, `agent ${name}`, args);
   }
-  await nodesReady(client, agents.length);
-  say(`3. Started ${agents.length} agents, which joined as nodes: ${agents.map(({ name }) => name).join(', ')}`);
+  await nodesReady(client, agents.length, scene.signal);
+  scene.say(`3. Started ${agents.length} agents, which joined as nodes: ${agents.map(({ name }) => name).join(', ')}`);
 }
 
-async function planAndStart(client: OrchestratorServiceClient, path: string, say: DemoOptions['say']): Promise<Run> {
-  const { nodes } = await unaryCall(client, Service.listNodes, { pageSize: 0, pageToken: '' });
+async function planAndStart({ say, signal }: Scene, client: OrchestratorServiceClient, path: string): Promise<Run> {
+  const { nodes } = await unaryCall(client, Service.listNodes, { pageSize: 0, pageToken: '' }, { signal });
   const names = new Map(nodes.map(({ nodeId, name }) => [nodeId, name]));
   const model = { source: { $case: 'localPath', value: path } } as const;
   const plan = { model, mode: 0, stageCount: agents.length };
-  const planned = await unaryCall(client, Service.planRun, { plan });
+  const planned = await unaryCall(client, Service.planRun, { plan }, { signal });
   if (planned.outcome?.$case !== 'plan') throw new Error(planned.outcome?.value.message ?? 'no plan came back');
   say('4. Planned it, committed it, and sent each node its own stage:');
   say(indent(planView({ ...planned.outcome.value, plan: planned.outcome.value.plan!, report: planned.report, names })));
-  const created = await unaryCall(client, Service.createRun, { requestId: 'demo', plan });
+  const created = await unaryCall(client, Service.createRun, { requestId: 'demo', plan }, { signal });
   if (created.outcome?.$case !== 'run') throw new Error(created.outcome?.value.message ?? 'no run came back');
   const { runId } = created.outcome.value;
-  await runReaches(client, { runId, revision: 0n }, RunPhase.RUN_PHASE_RUNNING, (line) => say(indent(line)));
-  const { run } = await unaryCall(client, Service.getRun, { runId });
+  await runReaches(client, { runId, revision: 0n }, RunPhase.RUN_PHASE_RUNNING, (line) => say(indent(line)), signal);
+  const { run } = await unaryCall(client, Service.getRun, { runId }, { signal });
   return run!;
 }
 

@@ -4,15 +4,19 @@ import {
   OrchestratorServiceService as Service,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { type Run, type RunEvent, RunPhase, StagePhase } from '../../gen/stageplane/v1/run.js';
-import { streamCall } from '../grpc/client.js';
+import { type CallSettings, streamCall } from '../grpc/client.js';
 
 /** Milliseconds that a step of the demo may take; a large model on a slow disk needs its time. */
 const PATIENCE = 10 * 60_000;
 
 /** Resolves when so many nodes take stages. */
-export async function nodesReady(client: OrchestratorServiceClient, count: number): Promise<void> {
+export async function nodesReady(
+  client: OrchestratorServiceClient,
+  count: number,
+  signal?: AbortSignal,
+): Promise<void> {
   const ready = new Set<bigint>();
-  for await (const { update } of streamCall(client, Service.watchNodes, {}, { deadlineMillis: PATIENCE })) {
+  for await (const { update } of streamCall(client, Service.watchNodes, {}, settings(signal))) {
     if (update?.$case === 'node' && isSchedulable(update.value)) ready.add(update.value.nodeId);
     if (ready.size >= count) return;
   }
@@ -24,9 +28,10 @@ export async function runReaches(
   { runId, revision }: Pick<Run, 'runId' | 'revision'>,
   phase: RunPhase,
   say: (line: string) => void,
+  signal?: AbortSignal,
 ): Promise<void> {
   const request = { runId, afterRevision: revision };
-  for await (const { update } of streamCall(client, Service.watchRun, request, { deadlineMillis: PATIENCE })) {
+  for await (const { update } of streamCall(client, Service.watchRun, request, settings(signal))) {
     if (update?.$case !== 'event') continue;
     say(eventLine(update.value));
     const { detail } = update.value;
@@ -34,6 +39,10 @@ export async function runReaches(
     if (detail.value.phase === phase) return;
     if (detail.value.cause) throw new Error(`run ${runId} ended: ${detail.value.cause.message}`);
   }
+}
+
+function settings(signal?: AbortSignal): CallSettings {
+  return { deadlineMillis: PATIENCE, ...(signal && { signal }) };
 }
 
 function eventLine({ revision, detail }: RunEvent): string {

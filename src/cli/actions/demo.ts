@@ -2,6 +2,7 @@ import { Run } from '../../../gen/stageplane/v1/run.js';
 import { runDemo } from '../../demo/run-demo.js';
 import type { Invocation } from '../command.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
+import { listenForInterrupts } from '../interrupts.js';
 
 interface DemoValues {
   readonly model: string | undefined;
@@ -11,12 +12,15 @@ interface DemoValues {
 
 export async function demo({ values, output }: Invocation<DemoValues>): Promise<ExitCode> {
   const { model, keep } = values;
+  // The second one changes nothing: what was started is being stopped already, within bounds.
+  const { first: signal } = listenForInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP']);
   const say = output.json ? () => {} : (line: string) => output.print(line);
   try {
-    const { run, leftovers, folder } = await runDemo({ ...(model !== undefined && { model }), keep, say });
+    const { run, leftovers, folder } = await runDemo({ ...(model !== undefined && { model }), keep, say, signal });
     if (output.json) output.document({ run: Run.toJSON(run), leftovers, folder });
     return leftovers.length === 0 ? exitCode.ok : exitCode.failure;
   } catch (error) {
+    if (signal.aborted) return exitCode.interrupted;
     const message = error instanceof Error ? error.message : String(error);
     return output.fail({ exitCode: exitCode.failure, code: 'UNKNOWN', reason: 'DEMO_FAILED', message, violations: [] });
   }
