@@ -1,3 +1,4 @@
+import { DEFAULT_ALIGNMENT, padded } from './alignment.js';
 import type { GgufVersion } from './read-header.js';
 import { type TensorTypeName, tensorBytes, tensorTypes } from './tensor-type.js';
 import { type NumberType, type NumberValue, numberTypes, valueTypes } from './value-type.js';
@@ -36,8 +37,6 @@ export interface WritableHeader {
   readonly tensors: readonly WritableTensor[];
 }
 
-const DEFAULT_ALIGNMENT = 32;
-
 /**
  * The bytes of a header, padded up to the first tensor's data. Tensors follow in order, each padded to the alignment.
  * Trusts its caller: what the format forbids is written as told, and the reader refuses it.
@@ -58,11 +57,6 @@ export function encodeHeader(header: WritableHeader): Uint8Array {
     offset += padded(Number(tensorBytes(tensor.type, tensor.dims)), alignment);
   }
   return encoder.paddedTo(alignment);
-}
-
-/** `bytes` rounded up to a multiple of `alignment`. */
-export function padded(bytes: number, alignment: number = DEFAULT_ALIGNMENT): number {
-  return Math.ceil(bytes / alignment) * alignment;
 }
 
 /** A buffer that doubles as the header grows: vocabularies make it megabytes of small pieces. */

@@ -1,3 +1,4 @@
+import { DEFAULT_ALIGNMENT, padded } from './alignment.js';
 import type { ByteSource } from './byte-source.js';
 import { FRONT_BYTES, foreignFile } from './foreign-file.js';
 import { GgufError, type Refused, refusing } from './gguf-error.js';
@@ -31,7 +32,6 @@ export interface ReadHeaderOptions {
 }
 
 const MAGIC = 'GGUF';
-const DEFAULT_ALIGNMENT = 32;
 
 /**
  * Reads and checks the header of one GGUF file, version 1 to 3, little endian. Time and memory grow with the header,
@@ -60,7 +60,7 @@ export async function parseHeader(source: ByteSource, options: ReadHeaderOptions
   const rows = await readTensorTable(cursor, tensorCount);
   cursor.finish();
   const tableEnd = cursor.offset;
-  const start = Math.ceil(tableEnd / alignment) * alignment;
+  const start = padded(tableEnd, alignment);
   const tensors = placeTensors({ file: source.name, fileBytes: source.size, start, alignment }, rows);
   return {
     version,

@@ -10,7 +10,7 @@ export interface TensorRow {
   readonly type: TensorTypeName;
   /** 1 to 4 extents, fastest first, each at least 1. */
   readonly dims: readonly number[];
-  /** Bytes from the start of the tensor data; a multiple of the alignment once `checkPlacement` agreed. */
+  /** Bytes from the start of the tensor data; a multiple of the alignment once `placeTensors` agreed. */
   readonly relativeOffset: number;
   /** Bytes without padding. */
   readonly bytes: bigint;

@@ -1,5 +1,6 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { encodeHeader, padded, type WritableHeader, type WritableTensor } from './encode-header.js';
+import { padded } from './alignment.js';
+import { encodeHeader, type WritableHeader, type WritableTensor } from './encode-header.js';
 import { tensorBytes } from './tensor-type.js';
 
 /** A tensor with its data. */
