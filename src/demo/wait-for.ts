@@ -3,7 +3,8 @@ import {
   type OrchestratorServiceClient,
   OrchestratorServiceService as Service,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
-import { type Run, type RunEvent, RunPhase, StagePhase } from '../../gen/stageplane/v1/run.js';
+import type { Run, RunEvent, RunPhase } from '../../gen/stageplane/v1/run.js';
+import { label } from '../cli/format/labels.js';
 import { type CallSettings, streamCall } from '../grpc/client.js';
 
 /** Milliseconds that a step of the demo may take; a large model on a slow disk needs its time. */
@@ -49,10 +50,10 @@ function eventLine({ revision, detail }: RunEvent): string {
   const number = `r${revision}`.padEnd(5);
   switch (detail?.$case) {
     case 'runPhase':
-      return `${number} run ${RunPhase[detail.value.phase].replace('RUN_PHASE_', '')}`;
+      return `${number} run ${label.runPhase(detail.value.phase)}`;
     case 'stagePhase': {
       const { stageIndex, phase } = detail.value;
-      return `${number} stage ${stageIndex} ${StagePhase[phase].replace('STAGE_PHASE_', '')}`;
+      return `${number} stage ${stageIndex} ${label.stagePhase(phase)}`;
     }
     default:
       return `${number} stage ${detail?.value.stageIndex} faulted`;

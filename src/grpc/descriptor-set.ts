@@ -19,7 +19,7 @@ export function descriptorSet(): DescriptorSet {
 }
 
 /** Reads a serialised `FileDescriptorSet`. Throws when the bytes are none. */
-export function readDescriptorSet(bytes: Uint8Array): DescriptorSet {
+function readDescriptorSet(bytes: Uint8Array): DescriptorSet {
   const set = fromBinary(FileDescriptorSetSchema, bytes);
   return {
     files: set.file.map((file) => toBinary(FileDescriptorProtoSchema, file)),

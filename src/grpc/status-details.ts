@@ -11,7 +11,7 @@ import type { RpcError } from './rpc-error.js';
 export const STATUS_DETAILS_KEY = 'grpc-status-details-bin';
 
 /** Domain of every reason that this project gives. */
-export const ERROR_DOMAIN = 'stageplane';
+const ERROR_DOMAIN = 'stageplane';
 
 const TYPE_PREFIX = 'type.googleapis.com/';
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { CreateRunRequest } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
@@ -95,6 +94,5 @@ async function readModel(library: ModelLibrary, plan: PlanRequest): Promise<Libr
 
 /** The same payload gives the same digest, whatever its request id. */
 function payloadDigest(request: CreateRunRequest): string {
-  const bytes = CreateRunRequest.encode({ ...request, requestId: '' }).finish();
-  return createHash('sha256').update(bytes).digest('hex');
+  return sha256(CreateRunRequest.encode({ ...request, requestId: '' }).finish());
 }

@@ -22,7 +22,7 @@ interface RunTransition {
   readonly outcome?: RunOutcome;
 }
 
-const LIVE = ['PROVISIONING', 'WAITING_READY', 'RUNNING'] as const satisfies readonly RunPhase[];
+const LIVE: readonly RunPhase[] = ['PROVISIONING', 'WAITING_READY', 'RUNNING'];
 
 /** Every way a run moves; the orchestrator owns them all. Ranks only grow (I2). */
 export const runTransitions = [
@@ -55,5 +55,5 @@ export function findRunTransition(from: RunPhase, on: RunTrigger): RunTransition
 
 /** Whether stages may still become ready. */
 export function isLive(phase: RunPhase): boolean {
-  return phase === 'PROVISIONING' || phase === 'WAITING_READY' || phase === 'RUNNING';
+  return LIVE.includes(phase);
 }

@@ -6,7 +6,7 @@ import type { WholeObjectSpec } from './planner-shapes.js';
 export const OBJECT_HEADER_BYTES = 40n;
 
 /** Bytes of one token id, u32 little endian; also what token payloads are aligned to. */
-export const TOKEN_ID_BYTES = 4;
+const TOKEN_ID_BYTES = 4;
 
 /** The numbers that decide what crosses an edge, each proven to fit in 32 bits. */
 export interface ObjectDimensions {
@@ -17,7 +17,7 @@ export interface ObjectDimensions {
 }
 
 /** Payload bytes of the largest token object: `max_seq_len * 4`. */
-export function tokenExtent(maxSeqLen: number | bigint): bigint {
+function tokenExtent(maxSeqLen: number | bigint): bigint {
   return BigInt(maxSeqLen) * BigInt(TOKEN_ID_BYTES);
 }
 

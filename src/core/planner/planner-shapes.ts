@@ -166,5 +166,4 @@ export const runPlan = message({
 export type WholePlannerInput = Whole<typeof plannerInput>;
 export type WholeRunPlan = Whole<typeof runPlan>;
 export type WholeObjectSpec = Whole<typeof objectSpec>;
-export type WholeRingSpec = Whole<typeof ringSpec>;
 export type WholeEndpoint = Whole<typeof edgeEndpoint>;

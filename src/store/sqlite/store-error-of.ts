@@ -27,7 +27,7 @@ const kindByCode: readonly (readonly [string, StoreErrorKind])[] = [
 ];
 
 /** The error as a StoreError when the disk is to blame; every other error is a defect and comes back unchanged. */
-export function storeErrorOf(error: unknown, folder: string): unknown {
+function storeErrorOf(error: unknown, folder: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
   const code = 'code' in error ? String(error.code) : '';
   const kind = kindByCode.find(([prefix]) => code.startsWith(prefix))?.[1];

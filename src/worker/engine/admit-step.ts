@@ -36,7 +36,7 @@ export function admitStep(
   stage: EngineCapabilities,
 ): StepStart {
   const session = sessions.find(request.sessionId);
-  const start = request.kind === 'prefill' ? startOfPrefill(request, session) : startOfDecode(request, session);
+  const start = request.kind === 'prefill' ? startOfPrefill(request, session) : continuation(request, session);
   if (start.kind === 'refused') return start;
   if (request.position + rows > stage.maxContextTokens) {
     return refused(
@@ -69,10 +69,6 @@ function startOfPrefill(request: PrefillRequest, session: Session | undefined): 
     };
   }
   if (position === 0) return { kind: 'run', session, cacheResult: 'NOT_REQUESTED' };
-  return continuation(request, session);
-}
-
-function startOfDecode(request: DecodeRequest, session: Session | undefined): StepStart {
   return continuation(request, session);
 }
 
