@@ -3,16 +3,17 @@ import type { Logger } from 'pino';
 import type { Rules } from '../core/machine/rules.js';
 import type { Timings } from '../core/machine/timings.js';
 import { openWorld } from '../core/machine/world.js';
-import { isLoopback } from '../grpc/listen-address.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import type { Store } from '../store/store.js';
+import { adminSocketOf } from './admin-socket.js';
 import { systemClock } from './clock.js';
 import { Loop } from './loop.js';
 import { ModelLibrary } from './model-library.js';
+import { openAddressProblem } from './open-address.js';
 import { createPerformer } from './performer.js';
-import { adminSocketOf, type Inside, type Listening, openAdminServer, openPublicServer } from './servers.js';
+import { type Inside, type Listening, openAdminServer, openPublicServer } from './servers.js';
 import { Sessions } from './sessions.js';
 import { sha256 } from './sha256.js';
 import { StartupError } from './startup-error.js';
@@ -118,10 +119,8 @@ function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error
 }
 
 function refuseOpenAddress({ listen, insecure, logger }: OrchestratorConfig): void {
-  if (isLoopback(listen)) return;
-  if (!insecure) {
-    const message = `${listen} can be reached from other machines and nothing is authenticated yet: listen on 127.0.0.1, or add --insecure on a network you trust`;
-    throw new StartupError('INSECURE_ADDRESS', message);
-  }
+  const problem = openAddressProblem(listen);
+  if (problem === undefined) return;
+  if (!insecure) throw new StartupError('INSECURE_ADDRESS', problem);
   logger.warn({ listen }, 'listening for other machines without authentication');
 }

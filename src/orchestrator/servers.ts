@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { AdminServiceService } from '../../gen/stageplane/v1/admin_service.js';
@@ -17,6 +16,7 @@ import { serverOptions } from '../grpc/server-options.js';
 import type { Store } from '../store/store.js';
 import { version } from '../version.js';
 import { adminService } from './admin-service.js';
+import { adminSocketOf } from './admin-socket.js';
 import { agentService } from './agent-service.js';
 import { laterCalls } from './later-calls.js';
 import type { Loop } from './loop.js';
@@ -91,11 +91,6 @@ export async function openAdminServer(inside: Inside, dataFolder: string, listen
       await gracefulStop({ server, addresses: [address], streams });
     },
   };
-}
-
-/** Path of the socket of AdminService. */
-export function adminSocketOf(dataFolder: string): string {
-  return join(dataFolder, 'admin.sock');
 }
 
 function addressOf(bound: BindResult): string {

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import {
   AdminServiceClient,
   GetServerInfoResponse,
@@ -6,6 +5,7 @@ import {
 } from '../../../gen/stageplane/v1/admin_service.js';
 import { unaryCall } from '../../grpc/client.js';
 import { RpcError } from '../../grpc/rpc-error.js';
+import { adminSocketOf } from '../../orchestrator/admin-socket.js';
 import type { Invocation } from '../command.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { serverView } from '../format/server-view.js';
@@ -13,7 +13,7 @@ import { openClient } from '../open-client.js';
 import { rpcFailure } from '../rpc-failure.js';
 
 export async function serverInfo({ values, output }: Invocation<{ readonly data: string }>): Promise<ExitCode> {
-  const socket = join(values.data, 'admin.sock');
+  const socket = adminSocketOf(values.data);
   const client = openClient(`unix:${socket}`, AdminServiceClient);
   try {
     const info = await unaryCall(client, service.getServerInfo, {});

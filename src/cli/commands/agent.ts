@@ -1,7 +1,7 @@
 import { isNodeName } from '../../agent/node-name.js';
 import { limits } from '../../core/limits.js';
 import { defineCommand } from '../command.js';
-import { jsonSetting, logSettings } from '../config/common-settings.js';
+import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-settings.js';
 import { defaultDataFolder } from '../config/default-folder.js';
 import {
   readCount,
@@ -18,7 +18,7 @@ const settings = {
   orchestrator: list(readTarget, {
     placeholder: '<address>',
     description: 'host:port or unix:/path of the orchestrator; may be repeated, they are tried in turn',
-    fallback: '127.0.0.1:7070',
+    fallback: DEFAULT_ADDRESS,
     environment: true,
   }),
   name: optional(readName, {

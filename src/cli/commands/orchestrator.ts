@@ -1,7 +1,7 @@
 import { defaultTimings } from '../../core/machine/timings.js';
-import { isLoopback } from '../../grpc/listen-address.js';
+import { openAddressProblem } from '../../orchestrator/open-address.js';
 import { defineCommand } from '../command.js';
-import { jsonSetting, logSettings } from '../config/common-settings.js';
+import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-settings.js';
 import { defaultDataFolder } from '../config/default-folder.js';
 import { readAddress, readDuration, readExistingFolder, readFolder } from '../config/readers.js';
 import { list, required, toggle, type Values } from '../config/setting.js';
@@ -12,7 +12,7 @@ const settings = {
   listen: required(readAddress, {
     placeholder: '<host:port>',
     description: 'where launchers and agents connect; port 0 lets the system choose',
-    fallback: '127.0.0.1:7070',
+    fallback: DEFAULT_ADDRESS,
     environment: true,
   }),
   data: required(readFolder, {
@@ -65,10 +65,8 @@ function period(description: string, fallback: number, least = 1) {
 
 function check({ listen, insecure, lease, heartbeat }: Partial<OrchestratorValues>): readonly Violation[] {
   const problems: Violation[] = [];
-  if (listen !== undefined && insecure === false && !isLoopback(listen)) {
-    const message = `"${listen}" can be reached from other machines and nothing is authenticated yet; listen on 127.0.0.1, or add --insecure on a network you trust`;
-    problems.push({ field: '--listen', message });
-  }
+  const exposed = listen === undefined || insecure !== false ? undefined : openAddressProblem(listen);
+  if (exposed !== undefined) problems.push({ field: '--listen', message: exposed });
   if (lease && heartbeat !== undefined && lease <= heartbeat) {
     const message = `${formatDuration(lease)} is no longer than the heartbeat, ${formatDuration(heartbeat)}; every lease would end between two heartbeats`;
     problems.push({ field: '--lease', message });

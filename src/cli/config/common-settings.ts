@@ -1,6 +1,9 @@
 import { readOneOf, readTarget } from './readers.js';
 import { required, toggle } from './setting.js';
 
+/** Where an orchestrator listens, and everyone else looks for it, when nobody says. */
+export const DEFAULT_ADDRESS = '127.0.0.1:7070';
+
 export const jsonSetting = { json: toggle('print JSON instead of text for people') };
 
 /** Of every command that talks to an orchestrator. */
@@ -8,7 +11,7 @@ export const clientSettings = {
   orchestrator: required(readTarget, {
     placeholder: '<address>',
     description: 'host:port or unix:/path of the orchestrator',
-    fallback: '127.0.0.1:7070',
+    fallback: DEFAULT_ADDRESS,
     environment: true,
   }),
   ...jsonSetting,
