@@ -80,6 +80,6 @@ function eventOf(session: SessionId, { message }: SubscribeRequest): ClusterEven
 function outOfOrder(greeted: boolean): RpcError {
   const message = greeted
     ? 'a session has one Hello, its first message: open another stream for another session'
-    : 'the first message of a session must be Hello';
+    : 'the first message of a session must be Hello: send it before anything else';
   return new RpcError(status.FAILED_PRECONDITION, greeted ? 'SECOND_HELLO' : 'HELLO_MISSING', message);
 }

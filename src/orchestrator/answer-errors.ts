@@ -51,6 +51,6 @@ function notDone(answer: Extract<Answer, { kind: 'run-not-done' }>): string {
 }
 
 export function stageNotFound(run: { runId: RunId; stages: readonly unknown[] }, index: number): RpcError {
-  const message = `run ${run.runId} has no stage ${index}, only 0 to ${run.stages.length - 1}`;
+  const message = `run ${run.runId} has no stage ${index}, only 0 to ${run.stages.length - 1}: ask for one of those`;
   return new RpcError(status.NOT_FOUND, 'STAGE_NOT_FOUND', message);
 }

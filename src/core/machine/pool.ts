@@ -43,7 +43,7 @@ export function obstacleOf(draft: Draft, node: NodeState): PoolNode['obstacle'] 
   if (liveStages(draft, node) >= limits.heldStagesPerNode) {
     return {
       reason: 'full',
-      message: `node "${node.name}" already holds ${limits.heldStagesPerNode} stages`,
+      message: `node "${node.name}" already holds ${limits.heldStagesPerNode} stages: stop a run there, or choose another node`,
     };
   }
   return undefined;
