@@ -39,12 +39,7 @@ export function stageReported(draft: Draft, session: SessionId, report: StageRep
   if (findStage(draft, key)?.stage.nodeId === state.nodeId) takeReport(draft, key, report);
   else draft.ignoredMessages += 1;
   if (report.report?.$case === 'loading') return;
-  const value = { reportIds: [report.reportId] };
-  draft.perform({
-    kind: 'send',
-    session,
-    message: { message: { $case: 'reportAck', value } },
-  });
+  draft.send(session, { $case: 'reportAck', value: { reportIds: [report.reportId] } });
 }
 
 function takeReport(draft: Draft, key: StageKey, { report }: StageReport): void {

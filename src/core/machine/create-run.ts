@@ -1,34 +1,29 @@
-import { runId } from '../ids.js';
+import { nodeId, runId } from '../ids.js';
 import { limits } from '../limits.js';
 import { planRequest } from '../planner/plan-request.js';
 import type { Draft } from './draft.js';
 import type { Answer } from './effects.js';
 import type { CallId, RunRequest } from './events.js';
 import { poolOf } from './pool.js';
+import { recordRun } from './run-lifecycle.js';
 import type { RunState } from './state.js';
-import { wireRunOutcome, wireRunPhase } from './wire-names.js';
 
 /** Plans and commits a run in one turn, so that nothing changes between the plan and its effect (I8, I9). */
 export function createRun(draft: Draft, call: CallId, request: RunRequest): void {
-  draft.perform({
-    kind: 'answer',
-    call,
-    answer: answerRequest(draft, request),
-  });
+  draft.answer(call, knownAnswer(draft, request) ?? planAndCommit(draft, request));
 }
 
-function answerRequest(draft: Draft, request: RunRequest): Answer {
-  const known = draft.request(request.requestId);
-  if (known && known.digest !== request.digest) return { kind: 'request-conflict', requestId: request.requestId };
-  if (known && !draft.run(known.runId))
-    return {
-      kind: 'request-spent',
-      requestId: known.requestId,
-      runId: known.runId,
-    };
+/** The answer that needs no plan: the request had its effect before, or no further run is kept. */
+function knownAnswer(draft: Draft, { requestId, digest }: RunRequest): Answer | undefined {
+  const known = draft.request(requestId);
+  if (known && known.digest !== digest) return { kind: 'request-conflict', requestId };
+  if (known && !draft.run(known.runId)) return { kind: 'request-spent', requestId, runId: known.runId };
   if (known) return { kind: 'run', runId: known.runId };
   if (draft.runCount() >= limits.runs) return { kind: 'too-many-runs', limit: limits.runs };
+  return undefined;
+}
 
+function planAndCommit(draft: Draft, request: RunRequest): Answer {
   const id = draft.cluster.nextRunId;
   const outcome = planRequest({
     request: request.plan,
@@ -43,11 +38,7 @@ function answerRequest(draft: Draft, request: RunRequest): Answer {
   if (request.expectedPlanId !== undefined && request.expectedPlanId !== outcome.planId) return stale(outcome.report);
 
   draft.cluster = { ...draft.cluster, nextRunId: runId(id + 1n) };
-  draft.putRequest({
-    requestId: request.requestId,
-    digest: request.digest,
-    runId: id,
-  });
+  draft.putRequest({ requestId: request.requestId, digest: request.digest, runId: id });
   const run: RunState = {
     runId: id,
     requestId: request.requestId,
@@ -59,22 +50,14 @@ function answerRequest(draft: Draft, request: RunRequest): Answer {
     settings: outcome.settings,
     stages: outcome.plan.stages.map((stage, index) => ({
       index,
-      nodeId: stage.nodeId as RunState['stages'][number]['nodeId'],
+      nodeId: nodeId(stage.nodeId),
       phase: 'PENDING',
       volatile: {},
     })),
     createdAt: draft.wall,
     revision: draft.cluster.revision,
   };
-  const phase = {
-    phase: wireRunPhase(run.phase),
-    outcome: wireRunOutcome(undefined),
-    cause: undefined,
-  };
-  draft.putRun({
-    ...run,
-    revision: draft.record(run, { $case: 'runPhase', value: phase }),
-  });
+  recordRun(draft, run);
   return { kind: 'run', runId: id, report: outcome.report };
 }
 

@@ -31,11 +31,7 @@ export function sendStop(draft: Draft, session: SessionId, key: StageKey, reason
     reason,
     epoch: draft.cluster.epoch,
   };
-  draft.perform({
-    kind: 'send',
-    session,
-    message: { message: { $case: 'stop', value } },
-  });
+  draft.send(session, { $case: 'stop', value });
 }
 
 function needsProvision(run: RunState, stage: StageState, session: SessionId | undefined): boolean {
@@ -75,11 +71,7 @@ function provision(draft: Draft, session: SessionId, run: RunState, stages: read
       unanswered: new Map(state.unanswered).set(deliveryId, delivery),
     });
   }
-  draft.perform({
-    kind: 'send',
-    session,
-    message: { message: { $case: 'provision', value } },
-  });
+  draft.send(session, { $case: 'provision', value });
 }
 
 function stop(draft: Draft, session: SessionId, key: StageKey, reason: string): void {

@@ -1,3 +1,4 @@
+import type { SubscribeResponse } from '../../../gen/stageplane/v1/node_agent_service.js';
 import type { LoadProgress, RunEvent } from '../../../gen/stageplane/v1/run.js';
 import {
   type Millis,
@@ -9,7 +10,8 @@ import {
   type WallMillis,
 } from '../ids.js';
 import { limits } from '../limits.js';
-import type { Effect } from './effects.js';
+import type { Answer, Effect, LogFields } from './effects.js';
+import type { CallId, Timer } from './events.js';
 import type { Rules } from './rules.js';
 import type { ClusterState, Contact, NodeState, RequestRecord, RunState, SessionState, World } from './state.js';
 
@@ -162,6 +164,23 @@ export class Draft {
 
   perform(effect: Effect): void {
     this.effects.push(effect);
+  }
+
+  send(session: SessionId, message: NonNullable<SubscribeResponse['message']>): void {
+    this.perform({ kind: 'send', session, message: { message } });
+  }
+
+  answer(call: CallId, answer: Answer): void {
+    this.perform({ kind: 'answer', call, answer });
+  }
+
+  /** Sets a timer, or sets it anew. */
+  arm(timer: Timer, at: Millis): void {
+    this.perform({ kind: 'arm', timer, at });
+  }
+
+  say(level: 'info' | 'warn', message: string, fields: LogFields): void {
+    this.perform({ kind: 'say', level, message, fields });
   }
 
   /** Records what happened to a run; gives the event's revision (I12). */

@@ -14,11 +14,7 @@ export function startGrace(draft: Draft, id: NodeId, period: number): void {
   const graceEndsAt = millis(draft.now + period);
   const { session: _session, reconciledAt: _reconciledAt, processId: _processId, ...rest } = contact;
   draft.putContact(id, { ...rest, graceEndsAt });
-  draft.perform({
-    kind: 'arm',
-    timer: { kind: 'grace', nodeId: id },
-    at: graceEndsAt,
-  });
+  draft.arm({ kind: 'grace', nodeId: id }, graceEndsAt);
 }
 
 /** The loop itself was away: silence in that time says nothing about the nodes, so all graces start anew. */
@@ -30,14 +26,7 @@ export function restartGraces(draft: Draft): void {
 export function graceElapsed(draft: Draft, id: NodeId): void {
   const contact = draft.contact(id);
   if (!contact || contact.graceEndsAt === undefined || contact.lost) return;
-  if (draft.now < contact.graceEndsAt) {
-    draft.perform({
-      kind: 'arm',
-      timer: { kind: 'grace', nodeId: id },
-      at: contact.graceEndsAt,
-    });
-    return;
-  }
+  if (draft.now < contact.graceEndsAt) return draft.arm({ kind: 'grace', nodeId: id }, contact.graceEndsAt);
   if (!contact.graceExtended && isMassLoss(draft)) extendGraces(draft);
   else loseNode(draft, id, contact);
 }
@@ -47,10 +36,7 @@ export function fenceElapsed(draft: Draft, id: NodeId): void {
   const contact = draft.contact(id);
   const at = contact && fenceAt(draft, contact);
   if (!contact?.lost || at === undefined) return;
-  if (draft.now < at) {
-    draft.perform({ kind: 'arm', timer: { kind: 'fence', nodeId: id }, at });
-    return;
-  }
+  if (draft.now < at) return draft.arm({ kind: 'fence', nodeId: id }, at);
   for (const run of draft.runsOn(id)) {
     for (const stage of run.stages) {
       if (stage.nodeId === id && stage.phase === 'LOST') moveStage(draft, keyOf(run, stage), 'node-fenced');
@@ -78,13 +64,8 @@ function loseNode(draft: Draft, id: NodeId, contact: Contact): void {
     settleRun(draft, run.runId);
   }
   const at = fenceAt(draft, contact);
-  if (at !== undefined) draft.perform({ kind: 'arm', timer: { kind: 'fence', nodeId: id }, at });
-  draft.perform({
-    kind: 'say',
-    level: 'warn',
-    message: 'node lost',
-    fields: { node: name, seconds },
-  });
+  if (at !== undefined) draft.arm({ kind: 'fence', nodeId: id }, at);
+  draft.say('warn', 'node lost', { node: name, seconds });
 }
 
 function fenceAt(draft: Draft, contact: Contact) {
@@ -105,19 +86,10 @@ function extendGraces(draft: Draft): void {
     const contact = draft.contact(id)!;
     const graceEndsAt = millis(contact.lastHeard + Math.max(draft.rules.timings.lease, 2 * draft.rules.timings.grace));
     draft.putContact(id, { ...contact, graceEndsAt, graceExtended: true });
-    draft.perform({
-      kind: 'arm',
-      timer: { kind: 'grace', nodeId: id },
-      at: graceEndsAt,
-    });
+    draft.arm({ kind: 'grace', nodeId: id }, graceEndsAt);
   }
   const message = 'more than half of the nodes are out of contact; their grace is extended once';
-  draft.perform({
-    kind: 'say',
-    level: 'warn',
-    message,
-    fields: { nodes: away.length },
-  });
+  draft.say('warn', message, { nodes: away.length });
 }
 
 function isOutOfContact(contact: Contact | undefined): boolean {

@@ -58,7 +58,7 @@ export function moveStage(
 export function armStage(draft: Draft, key: StageKey): void {
   const found = findStage(draft, key);
   const at = found && stageDeadline(found.stage, draft.contact(found.stage.nodeId), draft.rules.timings)?.at;
-  if (at !== undefined) draft.perform({ kind: 'arm', timer: { kind: 'stage', ...key }, at });
+  if (at !== undefined) draft.arm({ kind: 'stage', ...key }, at);
 }
 
 /** Takes in a fault: moves the stage, and begins the teardown when it is the run's first. */
@@ -122,11 +122,7 @@ function observeFault(draft: Draft, key: Pick<StageKey, 'runId'>, candidate: Run
     moveRun(draft, run.runId, 'fault-observed');
     if (!isPrimary(candidate)) {
       const at = millis(draft.now + draft.rules.timings.cause);
-      draft.perform({
-        kind: 'arm',
-        timer: { kind: 'cause', runId: run.runId },
-        at,
-      });
+      draft.arm({ kind: 'cause', runId: run.runId }, at);
     }
     return;
   }
@@ -183,7 +179,8 @@ function tearDown(draft: Draft, id: RunState['runId']): void {
   settleRun(draft, id);
 }
 
-function recordRun(draft: Draft, run: RunState): void {
+/** Puts a run whose phase, outcome or cause is new, and tells those who watch. */
+export function recordRun(draft: Draft, run: RunState): void {
   const node = run.cause?.nodeId === undefined ? undefined : draft.node(run.cause.nodeId);
   const revision = draft.record(run, {
     $case: 'runPhase',

@@ -25,11 +25,7 @@ export function receiveHello(draft: Draft, session: SessionId, hello: Hello): vo
   openSession(draft, session, hello, node.nodeId);
   reconcile(draft, node.nodeId, session, hello.held);
   dispatchTo(draft, node.nodeId);
-  draft.perform({
-    kind: 'send',
-    session,
-    message: { message: { $case: 'reconciled', value: {} } },
-  });
+  draft.send(session, { $case: 'reconciled', value: {} });
 }
 
 /** A stream's end means nothing by itself; only a goodbye is intent. */
@@ -54,11 +50,7 @@ export function receiveHeartbeat(draft: Draft, session: SessionId, sequence: big
     lastHeard: draft.now,
     lastHeardWall: draft.wall,
   });
-  draft.perform({
-    kind: 'send',
-    session,
-    message: { message: { $case: 'heartbeatAck', value: { sequence } } },
-  });
+  draft.send(session, { $case: 'heartbeatAck', value: { sequence } });
 }
 
 function refuseHello(draft: Draft, hello: Hello, known: NodeState | undefined): SessionRefusal | undefined {
@@ -197,9 +189,5 @@ function openSession(draft: Draft, session: SessionId, hello: Hello, id: NodeId)
     leaseTtlMillis: BigInt(draft.rules.timings.lease),
     protocol: PROTOCOL,
   };
-  draft.perform({
-    kind: 'send',
-    session,
-    message: { message: { $case: 'welcome', value } },
-  });
+  draft.send(session, { $case: 'welcome', value });
 }
