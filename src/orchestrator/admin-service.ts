@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { AdminServiceService, GetServerInfoResponse } from '../../gen/stageplane/v1/admin_service.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { RpcError } from '../grpc/rpc-error.js';
-import { unimplemented } from './check-plan-request.js';
 import type { Loop } from './loop.js';
+import { unimplemented } from './unimplemented.js';
 
 type Bodies = ServiceBodies<typeof AdminServiceService>;
 

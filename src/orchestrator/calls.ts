@@ -12,6 +12,7 @@ export class Calls {
   private readonly waiting = new Map<CallId, Waiting>();
   private next = 1;
 
+  /** `answer` settles with the caller's turn: with what the machine answers, or with why it did not happen. */
   open(): { call: CallId; answer: Promise<Answer> } {
     const call = this.next++;
     const answer = new Promise<Answer>((resolve, reject) => this.waiting.set(call, { resolve, reject }));

@@ -1,10 +1,9 @@
-import { status } from '@grpc/grpc-js';
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { RestartMode, type RestartPolicy } from '../../gen/stageplane/v1/run.js';
 import { limits } from '../core/limits.js';
 import type { FieldViolation } from '../grpc/field-violation.js';
-import { RpcError } from '../grpc/rpc-error.js';
 import { throwIfAny } from '../grpc/throw-if-any.js';
+import { unimplemented } from './unimplemented.js';
 
 /** What a request may ask over gRPC beyond its shape; throws RpcError. */
 export function checkPlanRequest(plan: PlanRequest): void {
@@ -30,6 +29,7 @@ export function checkPlanRequest(plan: PlanRequest): void {
   throwIfAny(violations);
 }
 
+/** The one policy of this version is never to restart; throws RpcError for any other. */
 export function checkRestartPolicy(restart: RestartPolicy | undefined): void {
   if (restart?.mode === RestartMode.RESTART_MODE_ON_FAULT) {
     throw unimplemented(
@@ -38,9 +38,4 @@ export function checkRestartPolicy(restart: RestartPolicy | undefined): void {
       'leave restart out, or set RESTART_MODE_NEVER',
     );
   }
-}
-
-/** An error for what the ABI has and this version does not. */
-export function unimplemented(reason: string, what: string, instead: string): RpcError {
-  return new RpcError(status.UNIMPLEMENTED, reason, `${what} is not in this version: ${instead}`);
 }

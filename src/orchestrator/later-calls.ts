@@ -1,6 +1,6 @@
 import type { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
-import { unimplemented } from './check-plan-request.js';
+import { unimplemented } from './unimplemented.js';
 
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 

@@ -25,6 +25,7 @@ export class WatchHub {
     return count;
   }
 
+  /** @returns ends the listening, as the one below */
   onRun(id: RunId, listener: RunListener): () => void {
     const listeners = this.runs.get(id) ?? new Set();
     this.runs.set(id, listeners.add(listener));
