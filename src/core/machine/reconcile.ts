@@ -9,7 +9,7 @@ import type { StageKey } from './state.js';
 /**
  * Compares what an agent holds with what the store says, from state alone: lost and repeated messages stop mattering.
  * What is known and current is kept; what is foreign, old or finished is stopped; what is missing is sent by the
- * dispatch that follows, or is a fault (DESIGN section 4).
+ * dispatch that follows, or is a fault.
  */
 export function reconcile(draft: Draft, id: NodeId, session: SessionId, held: readonly HeldStage[]): void {
   const seen = new Set<string>();

@@ -7,7 +7,7 @@ const secondary = new Set([
   StageFaultReason.STAGE_FAULT_REASON_PEER_LOST,
 ]);
 
-/** A primary cause is final at once: no later fault can outrank it (DESIGN section 5). */
+/** A primary cause is final at once: no later fault can outrank it. */
 export function isPrimary(cause: Pick<RunCause, 'fault'>): boolean {
   return !secondary.has(cause.fault.reason);
 }

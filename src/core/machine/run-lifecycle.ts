@@ -162,7 +162,7 @@ export function settleRun(draft: Draft, id: RunState['runId']): void {
     if (run.stages.every((stage) => stageRank(stage.phase) >= stageRank('ACCEPTED'))) {
       moveRun(draft, id, 'every-stage-acknowledged');
     }
-    // Until edges exist the token endpoint is always ready, so the stages alone are the barrier (DESIGN section 7).
+    // Until edges exist the token endpoint is always ready, so the stages alone are the barrier.
     if (run.stages.every((stage) => stage.phase === 'READY')) moveRun(draft, id, 'barrier-passed');
   } else if (run.stages.every((stage) => stage.phase === 'STOPPED' || stage.phase === 'LOST')) {
     fixCause(draft, id);

@@ -1,4 +1,4 @@
-/** Where a run is, in rank order within a generation (DESIGN section 5). */
+/** Where a run is, in rank order within a generation. */
 export const runPhases = ['PROVISIONING', 'WAITING_READY', 'RUNNING', 'TEARING_DOWN', 'DONE'] as const;
 export type RunPhase = (typeof runPhases)[number];
 

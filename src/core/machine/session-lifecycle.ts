@@ -11,7 +11,7 @@ import type { Contact, NodeState } from './state.js';
 /** The protocol that this orchestrator speaks. */
 const PROTOCOL = 1;
 
-/** Admits an agent: who it is, what it holds, what it must still be told (DESIGN section 4). */
+/** Admits an agent: who it is, what it holds, what it must still be told (`Hello` in node_agent_service.proto). */
 export function receiveHello(draft: Draft, session: SessionId, hello: Hello): void {
   const known = draft.nodeByInstance(hello.instanceId);
   const refusal = refuseHello(draft, hello, known) ?? refuseClone(draft, hello, known);

@@ -35,7 +35,7 @@ const expectations: Partial<Record<StagePhase, { period: keyof Timings; reason?:
 
 /**
  * When a stage's patience ends. Undefined while its node is not reconciled: deadlines run only in contact, and start
- * anew with each reconciliation (DESIGN section 5).
+ * anew with each reconciliation.
  */
 export function stageDeadline(
   stage: StageState,

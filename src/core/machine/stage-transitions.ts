@@ -1,4 +1,4 @@
-/** Where a stage is, as the orchestrator sees it, in rank order (DESIGN section 5). */
+/** Where a stage is, as the orchestrator sees it, in rank order. */
 export const stagePhases = [
   'PENDING',
   'SENT',

@@ -1,4 +1,4 @@
-/** The periods of the protocol (DESIGN sections 4 and 5), in milliseconds. All are flags of the orchestrator. */
+/** The periods of the protocol, in milliseconds. All are flags of the orchestrator. */
 export interface Timings {
   /** Between two heartbeats of an agent. */
   readonly heartbeat: number;

@@ -72,7 +72,7 @@ export function givenPlacementReport(given: GivenPlacement): PlanReport {
 
 /**
  * The text whose SHA-256 is the plan id: planner version, request digest, placement and settings. The run's id is not in
- * it, nor any measurement, so the same request gets the same id on another day (DESIGN section 6).
+ * it, nor any measurement, so the same request gets the same id on another day.
  */
 export function canonicalPlanKey(requestDigest: string, plan: RunPlan, settings: readonly StageSettings[]): string {
   return JSON.stringify([

@@ -3,7 +3,7 @@ import { runPhases } from '../../../src/core/machine/run-transitions.js';
 import { stageRank } from '../../../src/core/machine/stage-transitions.js';
 import type { RunState, World } from '../../../src/core/machine/state.js';
 
-/** What must be true of every world between two turns (DESIGN section 10). Throws with the invariant's number. */
+/** What must be true of every world between two turns (src/core/README.md). Throws with the invariant's number. */
 export function assertInvariants(world: World): void {
   for (const run of world.runs.values()) {
     const ending = run.phase === 'TEARING_DOWN' || run.phase === 'DONE';
