@@ -14,13 +14,19 @@ export function rejectionFailure(rejection: PlanRejection, report: PlanReport | 
     neededBytes === undefined
       ? []
       : [`needed: ${formatBytes(neededBytes)}, available: ${formatBytes(availableBytes ?? 0n)}`];
+  const violations = rejection.violations.filter(({ message }) => message !== rejection.message);
+  const said = new Set([rejection.message, ...violations.map(({ message }) => message)]);
+  // A node that is free explains no rejection, and what a violation has said need not be said again.
+  const obstacles = (report?.exclusions ?? []).filter(
+    ({ reason, message }) => reason !== 'not-chosen' && !said.has(message),
+  );
   const hint = report?.noValidPlanHint?.text;
   return {
     exitCode: exitCode.rejected,
     code: 'FAILED_PRECONDITION',
     reason: kind,
     message: `the plan was rejected, ${kind}: ${rejection.message}`,
-    violations: rejection.violations,
-    details: [...memory, ...(report?.exclusions ?? []).map(exclusionLine), ...(hint ? [`hint: ${hint}`] : [])],
+    violations,
+    details: [...memory, ...obstacles.map(exclusionLine), ...(hint ? [`hint: ${hint}`] : [])],
   };
 }

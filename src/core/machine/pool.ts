@@ -25,7 +25,7 @@ export function obstacleOf(draft: Draft, node: NodeState): PoolNode['obstacle'] 
   if (node.cordoned) {
     return {
       reason: 'cordoned',
-      message: `node "${node.name}" is cordoned: lift that with \`stageplane nodes uncordon\``,
+      message: `node "${node.name}" is cordoned: lift that with \`stageplane nodes uncordon ${node.name}\``,
     };
   }
   if (contact?.lost) {

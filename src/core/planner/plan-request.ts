@@ -204,7 +204,7 @@ function exclusionsOf(
     .filter((node) => !used.has(node.nodeId))
     .map((node) => {
       const obstacle = obstacleFor(node, settings);
-      const message = obstacle?.message ?? `node "${node.name}" is free; the placement does not name it`;
+      const message = obstacle?.message ?? `node "${node.name}" is free; no stage is placed on it`;
       return { nodeId: node.nodeId, nodeName: node.name, reason: obstacle?.reason ?? 'not-chosen', message };
     });
 }
