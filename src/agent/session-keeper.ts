@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
+import { whyUnanswered } from '../grpc/why-unanswered.js';
 import { afterSession } from './after-session.js';
 import { AgentSession, type AgentSessionCallbacks, type AgentSessionEnd } from './agent-session.js';
 
@@ -98,8 +99,11 @@ export class SessionKeeper {
   #tell(address: string, end: AgentSessionEnd): void {
     const { logger } = this.options;
     switch (end.kind) {
-      case 'failed':
+      case 'failed': {
+        const unanswered = whyUnanswered(end.error);
+        if (unanswered) return logger.warn({ address, why: unanswered }, 'no orchestrator answers; trying again');
         return logger.warn({ address, reason: end.error.reason, why: end.error.message }, 'session failed');
+      }
       case 'sent-away':
         return logger.info(
           { address, why: end.reason, retryDelayMillis: end.retryDelayMillis },
