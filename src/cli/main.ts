@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { CommanderError } from 'commander';
+import { type Command as Commander, CommanderError } from 'commander';
 import type { Command, Given } from './command.js';
 import { type ExitCode, exitCode } from './exit-code.js';
 import { Output } from './output.js';
@@ -19,7 +19,7 @@ async function main(words: readonly string[]): Promise<number> {
   try {
     program.parse(words, { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError) return afterParsing(error);
+    if (error instanceof CommanderError) return afterParsing(error, `${nameOfNamed(program, words)} --help`);
     throw error;
   }
   if (!choice) return exitCode.ok;
@@ -29,13 +29,19 @@ async function main(words: readonly string[]): Promise<number> {
 }
 
 /** Commander ends by exceptions: after help as well as after words that it does not understand. */
-function afterParsing({ code, message, exitCode: status }: CommanderError): ExitCode {
+function afterParsing({ code, message, exitCode: status }: CommanderError, help: string): ExitCode {
   if (status === 0) return exitCode.ok;
   // The help of a group that was named without a command is on stderr already.
   if (code === 'commander.help') return exitCode.usage;
   const [sentence = '', ...hints] = message.replace(/^error: /, '').split('\n');
-  const text = [sentence, ...hints.map((hint) => hint.trim())].filter(Boolean).join(' ');
-  return outputFor(asksForJson()).fail(usageFailure([{ field: '', message: `${text}; see stageplane --help` }]));
+  const text = [sentence.replace(/\.$/, ''), ...hints.map((hint) => hint.trim())].filter(Boolean).join(' ');
+  return outputFor(asksForJson()).fail(usageFailure([{ field: '', message: `${text}; see ${help}` }]));
+}
+
+/** The command that the first words name, as far as they name one: `stageplane runs logs`. */
+function nameOfNamed(program: Commander, [word, ...rest]: readonly string[]): string {
+  const named = program.commands.find((command) => command.name() === word);
+  return named ? `${program.name()} ${nameOfNamed(named, rest)}` : program.name();
 }
 
 function outputFor(json: boolean): Output {

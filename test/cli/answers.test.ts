@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   CreateRunResponse,
   type GetRunRequest,
+  type GetStageLogRequest,
   GetStageLogResponse,
   type ListNodesRequest,
   PlanRunResponse,
@@ -55,7 +56,10 @@ const fake = new FakeOrchestrator({
     if (runId !== 8n) return {};
     throw new RpcError(status.FAILED_PRECONDITION, 'RUN_NOT_DONE', 'run 8 is RUNNING');
   },
-  getStageLog: () => GetStageLogResponse.fromPartial({ lines: ['loading', 'bad \u001b[31mline'], fromFault: true }),
+  getStageLog: ({ stageIndex }: GetStageLogRequest) =>
+    stageIndex === 0
+      ? GetStageLogResponse.fromPartial({})
+      : GetStageLogResponse.fromPartial({ lines: ['loading', 'bad \u001b[31mline'], fromFault: true }),
   planRun: ({ plan }: { plan: { stageCount: number } }) =>
     plan.stageCount === 3
       ? PlanRunResponse.fromPartial({ outcome: { $case: 'rejection', value: rejection }, report: sampleReport })
@@ -126,6 +130,14 @@ describe('one thing', () => {
     const { stdout } = await ask('runs', 'get', '7');
     expect(stdout).toContain('phase:      PROVISIONING\n');
     expect(stdout).toMatch(/ 0 {2}alpha \(2\) {2}\[0, 3\) {2}█{9}·{15} {2}SENT +- {2}-\n/);
+  });
+
+  it('says that a log is empty', async () => {
+    expect(await ask('runs', 'logs', '7', '0')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'stageplane: stage 0 of run 7 has written no log\n',
+    });
   });
 
   it('shows a log, and that its agent is away', async () => {

@@ -43,12 +43,21 @@ describe('words that cannot be used', () => {
 
   it.each([
     [['frobnicate'], "stageplane: unknown command 'frobnicate'; see stageplane --help\n"],
-    [['run'], "stageplane: missing required argument 'file'; see stageplane --help\n"],
-    [['runs', 'lst'], "stageplane: unknown command 'lst' (Did you mean list?); see stageplane --help\n"],
+    [['run'], "stageplane: missing required argument 'file'; see stageplane run --help\n"],
+    [['runs', 'lst'], "stageplane: unknown command 'lst' (Did you mean list?); see stageplane runs --help\n"],
     [['runs', 'get', 'x'], 'stageplane: <id>: "x" is no id; write a number, as the lists show it\n'],
     [
       ['run', 'm.gguf', '--place', '0=a,0=b'],
       'stageplane: --place: "0=a,0=b" names stage 0 twice; give each stage once\n',
+    ],
+    [
+      ['runs', 'get', '1', '2'],
+      "stageplane: too many arguments for 'get'. Expected 1 argument but got 2; see stageplane runs get --help\n",
+    ],
+    [['plan', 'm.gguf', '--stages', '513'], 'stageplane: --stages: "513" is too large; write at most 512\n'],
+    [
+      ['plan', 'm.gguf', '--stages', '3', '--place', '0=a,2=b'],
+      'stageplane: --place: stage 1 of the 3 has no node; name its node, or lower --stages\n',
     ],
     [['run', 'm.gguf', '--until', 'never'], 'stageplane: --until: "never" is none of ready, done\n'],
   ])('%j', async (words, stderr) => {

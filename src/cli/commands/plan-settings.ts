@@ -6,7 +6,7 @@ import type { Violation } from '../failure.js';
 
 /** What `plan` and `run` both take. */
 export const planSettings = {
-  stages: optional(readCount(1), {
+  stages: optional(readCount(1, limits.stagesPerRequest), {
     placeholder: '<count>',
     description: 'stages to split the model into; default: one per placed or schedulable node',
   }),
@@ -32,13 +32,19 @@ export const modelOperand = {
   }),
 };
 
-/** Layer ranges need a node for every stage that they name. */
+/** A placement, once given, names the node of every stage, and layers need a node. */
 export function checkPlacement(values: {
+  readonly stages?: number | undefined;
   readonly place?: readonly StageNode[] | undefined;
   readonly layers?: readonly StageLayers[] | undefined;
 }): readonly Violation[] {
-  if (!values.layers) return [];
   const placed = new Set(values.place?.map(({ stage }) => stage));
+  const unplaced = values.place ? firstUnplaced(placed, values.stages ?? 0) : undefined;
+  if (unplaced !== undefined) {
+    const message = `stage ${unplaced} of the ${values.stages} has no node; name its node, or lower --stages`;
+    return [{ field: '--place', message }];
+  }
+  if (!values.layers) return [];
   const homeless = values.layers.find(({ stage }) => !placed.has(stage));
   const bare = values.place?.find(({ stage }) => !values.layers?.some((range) => range.stage === stage));
   if (homeless) {
@@ -51,4 +57,9 @@ export function checkPlacement(values: {
       { field: '--layers', message: `stage ${bare.stage} has a node but no layers; give every stage its layers` },
     ];
   return [];
+}
+
+function firstUnplaced(placed: ReadonlySet<number>, stages: number): number | undefined {
+  for (let stage = 0; stage < stages; stage++) if (!placed.has(stage)) return stage;
+  return undefined;
 }

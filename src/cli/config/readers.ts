@@ -49,12 +49,13 @@ export function readDuration(least: number): Reader<number> {
   };
 }
 
-/** A number from `least` to 2^32-1. */
-export function readCount(least: number): Reader<number> {
+/** A number from `least` to `most`. */
+export function readCount(least: number, most = U32_MAX): Reader<number> {
   return (text) => {
     const value = Number(text);
     if (!/^\d{1,10}$/.test(text) || value > U32_MAX) return refused('is no whole number');
-    return value < least ? refused(`is too small; write at least ${least}`) : { kind: 'read', value };
+    if (value < least) return refused(`is too small; write at least ${least}`);
+    return value > most ? refused(`is too large; write at most ${most}`) : { kind: 'read', value };
   };
 }
 
