@@ -7,6 +7,7 @@ import {
 } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { type Run, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { planView } from '../cli/format/plan-view.js';
+import { inspectModel } from '../gguf/inspect-model.js';
 import { writeTinyModel } from '../gguf/tiny-model.js';
 import { dial, unaryCall } from '../grpc/client.js';
 import { descendantsOf } from '../process/descendants.js';
@@ -48,6 +49,7 @@ const agents = [
 
 /** The whole control path on this machine, in real processes. Rejects with a sentence when a step fails or is cut short. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+  if (options.model !== undefined) await mustBePlannable(options.model);
   const folder = mkdtempSync(join(tmpdir(), 'stageplane-demo-'));
   const daemons: Daemon[] = [];
   let failed = true;
@@ -90,6 +92,13 @@ async function demonstrate(scene: Scene) {
   } finally {
     client.close();
   }
+}
+
+/** Before anything is started: a path with a typing error should not cost four processes. */
+async function mustBePlannable(model: string): Promise<void> {
+  const inspected = await inspectModel(model);
+  const obstacle = inspected.kind === 'refused' ? inspected.error.message : inspected.obstacle;
+  if (obstacle !== undefined) throw new Error(obstacle);
 }
 
 async function makeModel({ folder, say }: Scene): Promise<string> {

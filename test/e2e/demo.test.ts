@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { descendantsOf, isAlive } from '../../src/process/descendants.js';
-import { Child } from '../cli/child.js';
+import { Child, stageplane } from '../cli/child.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('a demo that is cut short', () => {
@@ -18,4 +18,14 @@ describe('a demo that is cut short', () => {
       expect(readdirSync(folder)).toEqual([]);
     },
   );
+
+  it('by a model that is not there leaves no folder either', async () => {
+    const folder = temporaryFolder();
+    expect(await stageplane(['demo', '--model', '/nowhere.gguf'], { TMPDIR: folder })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'stageplane: there is no file /nowhere.gguf: check the path\n',
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
 });
