@@ -52,11 +52,14 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   if (options.model !== undefined) await mustBePlannable(options.model);
   const folder = mkdtempSync(join(tmpdir(), 'stageplane-demo-'));
   const daemons: Daemon[] = [];
+  const forget = () => rmSync(folder, { recursive: true, force: true });
+  // A reader that is gone, as of `demo | head`, ends this process without another word.
+  if (!options.keep) process.once('exit', forget);
   let failed = true;
   try {
     const { run, pids } = await demonstrate({ ...options, folder, daemons });
     options.say('7. Stopping the agents and the orchestrator');
-    for (const daemon of daemons.splice(0).reverse()) {
+    for (const daemon of daemons.toReversed()) {
       const code = await daemon.stop();
       if (code !== 0) throw new Error(`the ${daemon.name} ended with ${code}; its log is ${daemon.logPath}`);
     }
@@ -65,9 +68,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     failed = left.length > 0;
     return { run, folder, leftovers: left };
   } finally {
-    for (const daemon of daemons.reverse()) await daemon.stop();
+    for (const daemon of daemons.toReversed()) await daemon.stop();
+    process.off('exit', forget);
     if (options.keep || (failed && !options.signal.aborted)) options.say(`   data and logs are in ${folder}`);
-    else rmSync(folder, { recursive: true, force: true });
+    else forget();
   }
 }
 

@@ -30,7 +30,11 @@ export function createPerformer(outside: Outside): Performer & { performAll(effe
     perform(turn: Draft) {
       performAll(turn.effects);
       const nodes = new Set([...turn.touchedNodes(), ...turn.dirtyNodes]);
-      outside.hub.publish(turn.events, turn.progress.values(), [...nodes], turn.cluster.revision);
+      // What became ready in the same turn has no progress any more.
+      const progress = [...turn.progress.values()].filter(
+        ({ runId, stageIndex }) => turn.run(runId)?.stages[stageIndex]?.phase === 'LOADING',
+      );
+      outside.hub.publish(turn.events, progress, [...nodes], turn.cluster.revision);
     },
     abandon(events: readonly ClusterEvent[], error: RpcError) {
       for (const event of events) abandonOne(outside, event, error);

@@ -42,11 +42,11 @@ export class WatchHub {
 
   publish(
     events: readonly RunEvent[],
-    progress: Iterable<StageProgress>,
+    progress: readonly StageProgress[],
     nodes: readonly NodeId[],
     revision: Revision,
   ): void {
-    if (this.runs.size > 0) this.publishRuns(events, [...progress], revision);
+    if (this.runs.size > 0) this.publishRuns(events, progress, revision);
     if (nodes.length > 0) for (const listener of this.nodes) listener(nodes, revision);
   }
 

@@ -35,6 +35,8 @@ export interface GivenPlacement {
   nodesConsidered: number;
   /** "given" when the launcher named the placement, "even-split" when it was made from the pool. */
   strategy: 'given' | 'even-split';
+  /** What is worth knowing beyond the placement itself. */
+  warnings: readonly string[];
   /** "exact", "same-kernels" or "mixed"; empty without a plan. */
   fidelity: string;
 }
@@ -64,7 +66,10 @@ export function givenPlacementReport(given: GivenPlacement): PlanReport {
     candidates: [givenCandidate(given)],
     exclusions: given.exclusions.map((exclusion) => ({ ...exclusion })),
     nodesConsidered: given.nodesConsidered,
-    warnings: planned && input ? placementWarnings(input, outcome.plan, outcome.settings) : [],
+    warnings: [
+      ...given.warnings,
+      ...(planned && input ? placementWarnings(input, outcome.plan, outcome.settings) : []),
+    ],
     noValidPlanHint: undefined,
     fidelity: given.fidelity,
   };

@@ -85,6 +85,7 @@ export function planRequest(planning: PlanningRequest): PlanningOutcome {
       exclusions: exclusionsOf(pool, new Set(outcome.plan.stages.map((stage) => stage.nodeId)), settings),
       nodesConsidered: pool.length,
       strategy: strategyOf(planning.request),
+      warnings: contextWarnings(settings, facts),
       fidelity: fidelityOf(outcome.plan, pool, settings),
     }),
   };
@@ -104,6 +105,7 @@ function refuse(
     exclusions: exclusionsOf(pool, new Set(), settings),
     nodesConsidered: pool.length,
     strategy: strategyOf(planning.request),
+    warnings: [],
     fidelity: '',
   });
   return { kind: 'rejected', rejection, report };
@@ -158,6 +160,13 @@ function placementOf(
     stageCount,
   };
   return placement;
+}
+
+function contextWarnings({ contextLength }: StageSettings, { modelId, maxSeqLen }: ModelFacts): string[] {
+  if (BigInt(contextLength) <= maxSeqLen) return [];
+  return [
+    `a context of ${contextLength} tokens is more than the ${maxSeqLen} that ${modelId || 'the model'} was made for: lower settings.context_length, or expect poor text`,
+  ];
 }
 
 function strategyOf({ placement }: PlanRequest): 'given' | 'even-split' {

@@ -107,6 +107,10 @@ describe('settings', () => {
     const facts = { ...sampleFacts, maxSeqLen: 131_072n };
     expect(planned({ facts }).plan.model?.maxSeqLen).toBe(4096);
     expect(planned({ facts, settings: settings({ contextLength: 65_536 }) }).plan.model?.maxSeqLen).toBe(65_536);
+    expect(planned({ settings: settings({ contextLength: 256 }) }).report.warnings).toEqual([]);
+    expect(planned({ settings: settings({ contextLength: 257 }) }).report.warnings).toEqual([
+      'a context of 257 tokens is more than the 256 that tiny was made for: lower settings.context_length, or expect poor text',
+    ]);
   });
 
   it('tell each stage the bytes of its layers, the embedding first, the head or its tied copy last, globals everywhere', () => {
