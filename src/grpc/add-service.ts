@@ -1,16 +1,18 @@
-import type {
-  handleBidiStreamingCall,
-  handleServerStreamingCall,
-  handleUnaryCall,
-  MethodDefinition,
-  Server,
-  ServiceDefinition,
-  UntypedServiceImplementation,
+import {
+  type handleBidiStreamingCall,
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  type MethodDefinition,
+  type Server,
+  type ServiceDefinition,
+  status,
+  type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { descriptorSet } from './descriptor-set.js';
 import type { FieldViolation } from './field-violation.js';
 import { createMessageValidator } from './message-validator.js';
+import { RpcError } from './rpc-error.js';
 import { throwIfAny } from './throw-if-any.js';
 import {
   type BidiBody,
@@ -60,7 +62,7 @@ export function addService<Service extends ServiceDefinition>(
   const definition: Record<string, MethodDefinition<Any, Any>> = {};
   const handlers: UntypedServiceImplementation = {};
   for (const [name, method] of Object.entries<MethodDefinition<Any, Any>>(service)) {
-    definition[name] = logSerializerFailures(method, surroundings.logger);
+    definition[name] = receiveAnything(logSerializerFailures(method, surroundings.logger));
     handlers[name] = wrap(method, bodies[name] as Any, surroundings);
   }
   server.addService(definition, handlers);
@@ -71,16 +73,21 @@ function wrap(
   body: Any,
   surroundings: HandlerSurroundings,
 ): handleUnaryCall<Any, Any> | handleServerStreamingCall<Any, Any> | handleBidiStreamingCall<Any, Any> {
-  if (method.requestStream) return wrapBidi(body as BidiBody<Any, Any>, surroundings);
+  if (method.requestStream) {
+    return wrapBidi(
+      (requests, stream, context) => (body as BidiBody<Any, Any>)(eachDecoded(requests), stream, context),
+      surroundings,
+    );
+  }
   const validate = requestValidator(method.path);
   if (method.responseStream) {
     return wrapServerStream(async (request, stream, context) => {
-      throwIfAny(validate(request));
+      throwIfAny(validate(decoded(request)));
       await (body as ServerStreamBody<Any, Any>)(request, stream, context);
     }, surroundings);
   }
   return wrapUnary(async (request, context) => {
-    throwIfAny(validate(request));
+    throwIfAny(validate(decoded(request)));
     return (body as UnaryBody<Any, Any>)(request, context);
   }, surroundings);
 }
@@ -92,6 +99,33 @@ function requestValidator(path: string): (request: object) => readonly FieldViol
   const method = service?.methods.find(({ name }) => name === methodName);
   if (method === undefined) throw new Error(`${path} is no method of the descriptor set; run npm run gen`);
   return createMessageValidator(method.input.typeName);
+}
+
+/** Stands for bytes that are no message, until there is someone who can answer with a reason. */
+const GARBAGE = Object.freeze({});
+
+/** grpc-js answers bytes that are no message with INTERNAL, as if the fault were ours, and with no reason. */
+function receiveAnything(method: MethodDefinition<Any, Any>): MethodDefinition<Any, Any> {
+  return {
+    ...method,
+    requestDeserialize: (bytes) => {
+      try {
+        return method.requestDeserialize(bytes);
+      } catch {
+        return GARBAGE;
+      }
+    },
+  };
+}
+
+function decoded<Request>(request: Request): Request {
+  if (request !== GARBAGE) return request;
+  const message = 'the bytes of the request are no message of this method: compare the versions of both sides';
+  throw new RpcError(status.INVALID_ARGUMENT, 'MALFORMED_MESSAGE', message);
+}
+
+async function* eachDecoded<Request>(requests: AsyncIterable<Request>): AsyncIterable<Request> {
+  for await (const request of requests) yield decoded(request);
 }
 
 /** grpc-js answers a response that cannot be encoded with INTERNAL and tells nobody why. */

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import { connect } from 'node:net';
-import { Client, credentials, status } from '@grpc/grpc-js';
+import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OrchestratorServiceClient, OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { limits } from '../../src/core/limits.js';
 import { dial, unaryCall } from '../../src/grpc/client.js';
 import { clientOptions } from '../../src/grpc/client-options.js';
+import { fromServiceError } from '../../src/grpc/from-service-error.js';
 import { RpcError } from '../../src/grpc/rpc-error.js';
 import { startTestServer, type TestServer } from './test-server.js';
 
@@ -69,12 +70,13 @@ test('a message above the bound is refused, before and after it is on the wire',
   await expectAlive();
 });
 
-test('bytes that are no request are refused', async () => {
+test('bytes that are no request are refused with a reason', async () => {
   const raw = new Client(running.address, credentials.createInsecure());
-  const error = await new Promise((resolve) => {
-    raw.makeUnaryRequest(createRun.path, same, same, Buffer.alloc(4096, 0xff), resolve);
+  const garbage = Buffer.alloc(4096, 0xff);
+  const error = await new Promise<ServiceError>((resolve) => {
+    raw.makeUnaryRequest(createRun.path, same, same, garbage, (refusal) => resolve(refusal!));
   });
-  expect(error).toMatchObject({ code: status.INTERNAL });
+  expect(fromServiceError(error)).toMatchObject({ code: status.INVALID_ARGUMENT, reason: 'MALFORMED_MESSAGE' });
   raw.close();
   await expectAlive();
 });
