@@ -7,8 +7,11 @@ import type { Run, RunEvent, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { label } from '../cli/format/labels.js';
 import { type CallSettings, streamCall } from '../grpc/client.js';
 
-/** Milliseconds that a step of the demo may take; a large model on a slow disk needs its time. */
-const PATIENCE = 10 * 60_000;
+/** Milliseconds that agents get to start and join. */
+const JOIN_PATIENCE = 60_000;
+
+/** Milliseconds that a run gets for a phase; a large model on a slow disk needs its time. */
+const RUN_PATIENCE = 10 * 60_000;
 
 /** Resolves when so many nodes take stages. */
 export async function nodesReady(
@@ -17,7 +20,7 @@ export async function nodesReady(
   signal?: AbortSignal,
 ): Promise<void> {
   const ready = new Set<bigint>();
-  for await (const { update } of streamCall(client, Service.watchNodes, {}, settings(signal))) {
+  for await (const { update } of streamCall(client, Service.watchNodes, {}, settings(JOIN_PATIENCE, signal))) {
     if (update?.$case === 'node' && isSchedulable(update.value)) ready.add(update.value.nodeId);
     if (ready.size >= count) return;
   }
@@ -32,7 +35,7 @@ export async function runReaches(
   signal?: AbortSignal,
 ): Promise<void> {
   const request = { runId, afterRevision: revision };
-  for await (const { update } of streamCall(client, Service.watchRun, request, settings(signal))) {
+  for await (const { update } of streamCall(client, Service.watchRun, request, settings(RUN_PATIENCE, signal))) {
     if (update?.$case !== 'event') continue;
     say(eventLine(update.value));
     const { detail } = update.value;
@@ -42,8 +45,8 @@ export async function runReaches(
   }
 }
 
-function settings(signal?: AbortSignal): CallSettings {
-  return { deadlineMillis: PATIENCE, ...(signal && { signal }) };
+function settings(deadlineMillis: number, signal: AbortSignal | undefined): CallSettings {
+  return { deadlineMillis, ...(signal && { signal }) };
 }
 
 function eventLine({ revision, detail }: RunEvent): string {

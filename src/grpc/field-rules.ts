@@ -82,6 +82,7 @@ export const fieldRules: Readonly<Record<string, FieldRule>> = {
   'stageplane.v1.Hello.descriptor': { required: true },
   'stageplane.v1.Nack.status': { required: true },
   'stageplane.v1.StageReport.report': { required: true },
+  'stageplane.v1.StageFault.reason': { required: true },
   'stageplane.v1.StageFault.message': { maxBytes: limits.faultMessageBytes },
   'stageplane.v1.StageFault.log_tail': {
     maxBytes: limits.logLineBytes,

@@ -111,7 +111,7 @@ test('a call in flight may finish; one that never does is cut', async () => {
   const polite = unaryCall(client, getRun, { runId: 1n });
   const stuck = unaryCall(client, getRun, { runId: 2n }).catch((error: unknown) => error);
   await Promise.all(entered.map(({ promise }) => promise));
-  const outcome = gracefulStop({ server, addresses: [address], streams, patienceMillis: 500 });
+  const outcome = gracefulStop({ server, addresses: [address], streams, patienceMillis: 3000 });
   release.resolve();
   expect(await polite).toEqual({ run: undefined });
   expect(await outcome).toBe('forced');
