@@ -1,7 +1,7 @@
 import { cpus, hostname } from 'node:os';
 import { type Device, DeviceKind, type EngineOffer, type NodeDescriptor } from '../../gen/stageplane/v1/node.js';
+import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
-import { clipText } from '../grpc/clip-text.js';
 import { freeMemory, totalMemory } from './machine-memory.js';
 import { nvidiaGpus } from './nvidia-gpus.js';
 import { physicalCores } from './physical-cores.js';

@@ -1,5 +1,5 @@
+import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
-import { clipText } from '../grpc/clip-text.js';
 
 const NEWLINE = 0x0a;
 

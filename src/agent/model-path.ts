@@ -2,9 +2,9 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GgufSource } from '../../gen/stageplane/v1/model.js';
+import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
 import type { ModelLookup } from '../core/machine/agent/events.js';
-import { clipText } from '../grpc/clip-text.js';
 
 /**
  * Finds a provision's model on this machine (DESIGN section 4). A relative path is tried under each folder; an absolute one

@@ -1,6 +1,6 @@
 import { type Device, DeviceKind } from '../../gen/stageplane/v1/node.js';
+import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
-import { clipText } from '../grpc/clip-text.js';
 import { outputOf } from './output-of.js';
 
 const QUERY = ['--query-gpu=index,name,memory.total,memory.free', '--format=csv,noheader,nounits'];

@@ -1,6 +1,6 @@
 import { type StageFault, StageFaultReason, type StageFootprint } from '../../gen/stageplane/v1/run.js';
+import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
-import { clipText } from '../grpc/clip-text.js';
 
 const DIGEST_BYTES = 64;
 

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { DtypeFamily, type ModelFacts, type ModelInspection, type TensorFacts } from '../../gen/stageplane/v1/model.js';
+import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
 import { U32_MAX } from '../core/uint.js';
 import { type Refused, refusing } from './gguf-error.js';
@@ -90,9 +91,7 @@ function modelId(metadata: Metadata, path: string): string {
     ?.replace(/\p{Cc}+/gu, ' ')
     .trim();
   const fromFile = basename(parseShardName(path)?.prefix ?? path, '.gguf');
-  const bytes = Buffer.from(named || fromFile).subarray(0, limits.modelIdBytes);
-  // `stream` leaves out a character that the bound cut in two.
-  return new TextDecoder().decode(bytes, { stream: true });
+  return clipText(named || fromFile, limits.modelIdBytes);
 }
 
 /**

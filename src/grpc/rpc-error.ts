@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
+import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
-import { clipText } from './clip-text.js';
 import type { FieldViolation } from './field-violation.js';
 
 export interface RpcErrorParts {

@@ -2,8 +2,8 @@ import { Metadata, type ServiceError } from '@grpc/grpc-js';
 import type { Any } from '../../gen/google/protobuf/any.js';
 import { BadRequest, ErrorInfo } from '../../gen/google/rpc/error_details.js';
 import { Status } from '../../gen/google/rpc/status.js';
+import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
-import { clipText } from './clip-text.js';
 import type { FieldViolation } from './field-violation.js';
 import type { RpcError } from './rpc-error.js';
 

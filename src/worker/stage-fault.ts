@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
+import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
 
 /** A fault as the worker tells it; the agent adds the end of the log. */
@@ -10,14 +11,8 @@ export interface WorkerFault {
 }
 
 export function workerFault(reason: StageFaultReason, message: string): WorkerFault {
-  const bytes = Buffer.from(message);
-  if (bytes.length <= limits.faultMessageBytes) return { reason, message };
-  // A cut inside a character leaves a replacement character, which is dropped.
-  const kept = bytes
-    .subarray(0, limits.faultMessageBytes - 3)
-    .toString('utf8')
-    .replace(/\uFFFD+$/, '');
-  return { reason, message: `${kept}...` };
+  const isLong = clipText(message, limits.faultMessageBytes).length < message.length;
+  return { reason, message: isLong ? `${clipText(message, limits.faultMessageBytes - 3)}...` : message };
 }
 
 /** The fault of a defect: the sentence has an id, and the log has the same id beside the stack. */

@@ -1,7 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { limits } from '../../src/core/limits.js';
-import { clipText } from '../../src/grpc/clip-text.js';
 import { RpcError } from '../../src/grpc/rpc-error.js';
 import { decodeStatusDetails, encodeStatusDetails, STATUS_DETAILS_KEY } from '../../src/grpc/status-details.js';
 import { throwIfAny } from '../../src/grpc/throw-if-any.js';
@@ -43,19 +42,6 @@ test('details that are missing or garbage are no details', () => {
   garbage.set(STATUS_DETAILS_KEY, Buffer.from([0x1a, 0xff, 0xff, 0xff]));
   expect(decodeStatusDetails(garbage)).toBeUndefined();
   expect(decodeStatusDetails(new Metadata())).toBeUndefined();
-});
-
-test.each([
-  ['', 4, ''],
-  ['abcdef', 4, 'abcd'],
-  ['aäöü', 4, 'aä'],
-  ['aäöü', 5, 'aäö'],
-  ['a\u{1f600}b', 4, 'a'],
-  ['a\u{1f600}b', 5, 'a\u{1f600}'],
-  ['\ud83d', 8, '\ufffd'],
-  ['x\ude00y', 8, 'x\ufffdy'],
-])('%j clipped to %d bytes is %j', (text, maxBytes, clipped) => {
-  expect(clipText(text, maxBytes)).toBe(clipped);
 });
 
 test('no violation throws nothing; several throw one INVALID_ARGUMENT whose sentence is the first', () => {
