@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from './grpc/package-root.js';
+import { packageRoot } from './package-root.js';
 
 /** Version of this package. */
 export const version: string = (

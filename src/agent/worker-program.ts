@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../grpc/package-root.js';
+import { packageRoot } from '../package-root.js';
 import { version } from '../version.js';
 
 /** The program that an agent runs for each stage. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { packageRoot } from '../grpc/package-root.js';
+import { packageRoot } from '../package-root.js';
 
 /** Milliseconds that a daemon gets to end in good order: a stage's 5 s, a session's and a server's. */
 const PATIENCE = 15_000;

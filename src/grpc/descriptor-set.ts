@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileRegistry, type FileRegistry, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
-import { packageRoot } from './package-root.js';
+import { packageRoot } from '../package-root.js';
 
 export interface DescriptorSet {
   /** Each proto file as a serialised `FileDescriptorProto`. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/grpc/package-root.js';
+import { packageRoot } from '../../src/package-root.js';
 
 const MAIN = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
 

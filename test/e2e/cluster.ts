@@ -12,7 +12,7 @@ import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { nodesReady } from '../../src/demo/wait-for.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { dial, unaryCall } from '../../src/grpc/client.js';
-import { packageRoot } from '../../src/grpc/package-root.js';
+import { packageRoot } from '../../src/package-root.js';
 import { descendantsOf, isAlive } from '../../src/process/descendants.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { PlanRequest } from '../../gen/stageplane/v1/planner.js';
-import { packageRoot } from '../../src/grpc/package-root.js';
+import { packageRoot } from '../../src/package-root.js';
 import { samplePlan } from '../core/machine/samples.js';
 import { runOrchestrator } from '../support/running-orchestrator.js';
 import { ScriptedAgent } from '../support/scripted-agent.js';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { descriptorSet } from '../../src/grpc/descriptor-set.js';
-import { packageRoot } from '../../src/grpc/package-root.js';
+import { packageRoot } from '../../src/package-root.js';
 
 // The generator accepts a misspelt option without a word, so what we rely on is looked for in what it wrote.
 

@@ -8,8 +8,8 @@ import { OrchestratorServiceClient, OrchestratorServiceService } from '../../gen
 import { dial, unaryCall } from '../../src/grpc/client.js';
 import { guardedServer } from '../../src/grpc/guarded-server.js';
 import { Health } from '../../src/grpc/health.js';
-import { packageRoot } from '../../src/grpc/package-root.js';
 import { addReflection } from '../../src/grpc/reflection.js';
+import { packageRoot } from '../../src/package-root.js';
 import { signalled, startTestServer, stopReadingAfterFirst, type TestServer } from './test-server.js';
 
 const buf = join(packageRoot(), 'node_modules', '.bin', 'buf');

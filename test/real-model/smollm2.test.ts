@@ -6,7 +6,7 @@ import { ModelInspection } from '../../gen/stageplane/v1/model.js';
 import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RunOutcome, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { unaryCall } from '../../src/grpc/client.js';
-import { packageRoot } from '../../src/grpc/package-root.js';
+import { packageRoot } from '../../src/package-root.js';
 import { Cluster } from '../e2e/cluster.js';
 import { getRun, watchUntil } from '../support/running-orchestrator.js';
 

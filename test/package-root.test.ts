@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { packageRoot } from '../../src/grpc/package-root.js';
-import { temporaryFolder } from '../support/temporary-folder.js';
+import { packageRoot } from '../src/package-root.js';
+import { temporaryFolder } from './support/temporary-folder.js';
 
 test('the root is the same from src and from the compiled place', () => {
   const root = packageRoot();
   expect(existsSync(join(root, 'gen', 'descriptor.binpb'))).toBe(true);
-  const compiled = pathToFileURL(join(root, 'dist', 'src', 'grpc', 'package-root.js')).href;
+  const compiled = pathToFileURL(join(root, 'dist', 'src', 'package-root.js')).href;
   expect(packageRoot(compiled)).toBe(root);
 });
 
