@@ -6,6 +6,7 @@ import {
   type WatchRunResponse,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { type Run, RunPhase } from '../../gen/stageplane/v1/run.js';
+import { isLastEvent } from '../core/is-last-event.js';
 import { limits } from '../core/limits.js';
 import { streamCall, unaryCall } from '../grpc/client.js';
 import { RpcError } from '../grpc/rpc-error.js';
@@ -36,7 +37,7 @@ export async function* followRun(
         heard = Date.now();
         last = newer(last, update);
         yield { kind: 'update', update };
-        if (isDone(update)) return;
+        if (update.update?.$case === 'event' && isLastEvent(update.update.value)) return;
       }
       const { run } = await unaryCall(client, service.getRun, { runId }, { signal });
       if (run) yield { kind: 'snapshot', run };
@@ -63,10 +64,4 @@ function mayHeal({ code, codeName, reason }: RpcError): boolean {
 function newer(last: bigint, { update }: WatchRunResponse): bigint {
   if (update?.$case !== 'event' && update?.$case !== 'progress') return last;
   return update.value.revision > last ? update.value.revision : last;
-}
-
-function isDone({ update }: WatchRunResponse): boolean {
-  if (update?.$case !== 'event') return false;
-  const { detail } = update.value;
-  return detail?.$case === 'runPhase' && detail.value.phase === RunPhase.RUN_PHASE_DONE;
 }

@@ -1,8 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { OrchestratorServiceService, WatchRunResponse } from '../../gen/stageplane/v1/orchestrator_service.js';
-import type { RunEvent } from '../../gen/stageplane/v1/run.js';
-import { RunPhase } from '../../gen/stageplane/v1/run.js';
 import { type NodeId, type Revision, type RunId, revision, runId } from '../core/ids.js';
+import { isLastEvent } from '../core/is-last-event.js';
 import { limits } from '../core/limits.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { RpcError } from '../grpc/rpc-error.js';
@@ -74,7 +73,7 @@ async function follow(hub: WatchHub, stream: StreamWriter<WatchRunResponse>, id:
       });
     }
     if (update.events.length > 0) bookmark(stream, update.revision);
-    if (update.events.some(isDone)) stream.end();
+    if (update.events.some(isLastEvent)) stream.end();
   });
   await stream.closed;
   stop();
@@ -82,10 +81,6 @@ async function follow(hub: WatchHub, stream: StreamWriter<WatchRunResponse>, id:
 
 function bookmark(stream: StreamWriter<WatchRunResponse>, at: Revision): void {
   stream.write({ update: { $case: 'progress', value: { revision: at } } });
-}
-
-function isDone({ detail }: RunEvent): boolean {
-  return detail?.$case === 'runPhase' && detail.value.phase === RunPhase.RUN_PHASE_DONE;
 }
 
 function admit(hub: WatchHub): void {
