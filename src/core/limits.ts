@@ -133,6 +133,8 @@ export const limits = {
   lockWaitMillis: 100,
 
   // --- faults
+  /** Characters of a stranger's text that a sentence quotes. */
+  quotedCharacters: 80,
   /** Bytes of a fault's sentence. */
   faultMessageBytes: 1024,
   /** Log lines that travel with a fault. */

@@ -1,4 +1,5 @@
-import { GgufError, quoted } from './gguf-error.js';
+import { quoted } from '../core/quoted.js';
+import { GgufError } from './gguf-error.js';
 
 /** Bytes at the front of a file that are enough to recognise it. */
 export const FRONT_BYTES = 64;

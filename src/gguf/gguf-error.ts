@@ -78,11 +78,3 @@ export async function refusing<T>(read: () => Promise<T>): Promise<T | Refused> 
     throw error;
   }
 }
-
-const QUOTED_CHARACTERS = 80;
-
-/** Text of a file inside a sentence: quoted, on one line and short, since whoever made the file chose it. */
-export function quoted(text: string): string {
-  const short = text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}...` : text;
-  return JSON.stringify(short);
-}

@@ -1,6 +1,7 @@
 import { limits } from '../core/limits.js';
+import { quoted } from '../core/quoted.js';
 import type { ByteSource } from './byte-source.js';
-import { GgufError, type GgufErrorSubject, quoted } from './gguf-error.js';
+import { GgufError, type GgufErrorSubject } from './gguf-error.js';
 import { type NumberType, type NumberValue, numberTypes } from './value-type.js';
 
 /** What is being read, for the sentence of an error. */

@@ -1,4 +1,5 @@
-import { GgufError, quoted } from './gguf-error.js';
+import { quoted } from '../core/quoted.js';
+import { GgufError } from './gguf-error.js';
 import type { Numbers, NumberType, NumberValue } from './value-type.js';
 
 /** A metadata value. Numbers keep the type of the file: uint64 and int64 are bigint. */

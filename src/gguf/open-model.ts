@@ -1,6 +1,7 @@
 import { limits } from '../core/limits.js';
+import { quoted } from '../core/quoted.js';
 import { type OpenSource, openFileSource } from './byte-source.js';
-import { GgufError, quoted, type Refused, refusing } from './gguf-error.js';
+import { GgufError, type Refused, refusing } from './gguf-error.js';
 import type { Metadata } from './metadata.js';
 import type { GgufVersion } from './read-header.js';
 import { readShards, type Shard } from './read-shards.js';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../core/limits.js';
+import { quoted } from '../core/quoted.js';
 import type { OpenSource } from './byte-source.js';
-import { GgufError, quoted } from './gguf-error.js';
+import { GgufError } from './gguf-error.js';
 import { type GgufHeader, parseHeader } from './read-header.js';
 import { parseShardName, type ShardName, shardPath } from './shard-name.js';
 

@@ -1,4 +1,5 @@
-import { GgufError, quoted } from './gguf-error.js';
+import { quoted } from '../core/quoted.js';
+import { GgufError } from './gguf-error.js';
 import type { TensorRow } from './read-tensor-table.js';
 import type { TensorTypeName } from './tensor-type.js';
 

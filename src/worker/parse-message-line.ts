@@ -1,3 +1,5 @@
+import { quoted } from '../core/quoted.js';
+import { snakeCase } from '../core/snake-case.js';
 import { U32_MAX, U64_MAX } from '../core/uint.js';
 
 /** A generated message type, as far as a line needs it. */
@@ -20,9 +22,9 @@ export function parseMessageLine<T extends object>(codec: JsonCodec<T>, line: st
   try {
     json = JSON.parse(line);
   } catch {
-    return { kind: 'malformed', problem: `is not JSON: ${excerpt(line)}` };
+    return { kind: 'malformed', problem: `is not JSON: ${quoted(line)}` };
   }
-  if (!isObject(json)) return { kind: 'malformed', problem: `is not a JSON object: ${excerpt(line)}` };
+  if (!isObject(json)) return { kind: 'malformed', problem: `is not a JSON object: ${quoted(line)}` };
   try {
     const message = codec.fromJSON(json);
     const problem = firstProblem(message, json, '');
@@ -32,17 +34,9 @@ export function parseMessageLine<T extends object>(codec: JsonCodec<T>, line: st
   }
 }
 
-const EXCERPT_CHARACTERS = 80;
-
-/** A piece of someone else's text for a sentence: quoted, short and on one line. */
-function excerpt(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}...` : text;
-}
-
 /** All whole numbers of these messages are uint32, uint64 or enums, so that one rule per JavaScript type is enough. */
 function firstProblem(parsed: unknown, json: unknown, path: string): string | undefined {
-  const wrong = () => `has ${excerpt(json)} at "${path}", which is not a value of that field`;
+  const wrong = () => `has ${quoted(json)} at "${path}", which is not a value of that field`;
   switch (typeof parsed) {
     case 'number':
       return Number.isInteger(parsed) && parsed >= 0 && parsed <= U32_MAX ? undefined : wrong();
@@ -84,10 +78,6 @@ function firstOf(checks: (() => string | undefined)[]): string | undefined {
     if (problem !== undefined) return problem;
   }
   return undefined;
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { limits } from '../limits.js';
+import { snakeCase } from '../snake-case.js';
 import { U32_MAX, U64_MAX } from '../uint.js';
 import type { PlanFault } from './plan-fault.js';
 
@@ -147,8 +148,4 @@ export function shown(value: unknown): string {
 
 function within(field: string, step: string): string {
   return field === '' ? step : `${field}.${step}`;
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

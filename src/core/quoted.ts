@@ -1,0 +1,10 @@
+import { limits } from './limits.js';
+
+/** Something of a stranger's making inside a sentence: text is quoted, anything else is JSON; short and on one line. */
+export function quoted(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(shortened(value)) : shortened(JSON.stringify(value) ?? 'nothing');
+}
+
+function shortened(text: string): string {
+  return text.length > limits.quotedCharacters ? `${text.slice(0, limits.quotedCharacters)}...` : text;
+}
