@@ -1,4 +1,5 @@
 /** The stage worker process. Says hello before it imports anything heavy: agents start workers ahead of need. */
+import { WORKER_PROTOCOL } from '../core/protocols.js';
 import { engines } from './engine/engines.js';
 
 // Ctrl-C and a closed terminal reach the whole process group; what happens to a stage is the agent's decision.
@@ -7,7 +8,8 @@ process.on('SIGHUP', () => {});
 // Nobody reads any more: the agent is gone.
 process.stdout.on('error', () => process.exit(0));
 
-process.stdout.write(`${JSON.stringify({ hello: { protocol: 1, engines: [...engines.keys()] } })}\n`);
+const hello = { protocol: WORKER_PROTOCOL, engines: [...engines.keys()] };
+process.stdout.write(`${JSON.stringify({ hello })}\n`);
 
 const { serveStage } = await import('./serve-stage.js');
 serveStage();

@@ -1,15 +1,13 @@
 import type { Hello } from '../../../gen/stageplane/v1/node_agent_service.js';
 import { millis, type NodeId, nodeId, type SessionId } from '../ids.js';
 import { limits } from '../limits.js';
+import { AGENT_PROTOCOL } from '../protocols.js';
 import { dispatchTo } from './dispatch.js';
 import type { Draft } from './draft.js';
 import type { SessionRefusal } from './effects.js';
 import { startGrace } from './grace.js';
 import { reconcile } from './reconcile.js';
 import type { Contact, NodeState } from './state.js';
-
-/** The protocol that this orchestrator speaks. */
-const PROTOCOL = 1;
 
 /** Admits an agent: who it is, what it holds, what it must still be told (`Hello` in node_agent_service.proto). */
 export function receiveHello(draft: Draft, session: SessionId, hello: Hello): void {
@@ -55,12 +53,12 @@ export function receiveHeartbeat(draft: Draft, session: SessionId, sequence: big
 
 function refuseHello(draft: Draft, hello: Hello, known: NodeState | undefined): SessionRefusal | undefined {
   const refuse = (code: SessionRefusal['code'], reason: string, message: string) => ({ code, reason, message });
-  if (hello.protocolMin > PROTOCOL || hello.protocolMax < PROTOCOL) {
+  if (hello.protocolMin > AGENT_PROTOCOL || hello.protocolMax < AGENT_PROTOCOL) {
     const spoken = `${hello.protocolMin} to ${hello.protocolMax}`;
     return refuse(
       'FAILED_PRECONDITION',
       'PROTOCOL_MISMATCH',
-      `agent "${hello.name}" speaks protocol ${spoken}, this orchestrator ${PROTOCOL}: install matching versions`,
+      `agent "${hello.name}" speaks protocol ${spoken}, this orchestrator ${AGENT_PROTOCOL}: install matching versions`,
     );
   }
   if (hello.clusterId !== '' && hello.clusterId !== draft.cluster.clusterId) {
@@ -187,7 +185,7 @@ function openSession(draft: Draft, session: SessionId, hello: Hello, id: NodeId)
     epoch: draft.cluster.epoch,
     heartbeatPeriodMillis: draft.rules.timings.heartbeat,
     leaseTtlMillis: BigInt(draft.rules.timings.lease),
-    protocol: PROTOCOL,
+    protocol: AGENT_PROTOCOL,
   };
   draft.send(session, { $case: 'welcome', value });
 }

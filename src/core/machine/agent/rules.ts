@@ -12,10 +12,4 @@ export interface AgentRules {
   readonly maxStages: number;
 }
 
-/** The protocol that this agent speaks. */
-export const AGENT_PROTOCOL = 1;
-
-/** The protocol of the lines between agent and worker. */
-export const WORKER_PROTOCOL = 1;
-
 export const defaultMaxStages = limits.heldStagesPerNode;

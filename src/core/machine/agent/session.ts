@@ -1,10 +1,10 @@
 import type { Welcome } from '../../../../gen/stageplane/v1/node_agent_service.js';
 import { millis } from '../../ids.js';
+import { AGENT_PROTOCOL } from '../../protocols.js';
 import type { NodeOffer } from './events.js';
 import { inventoryOf } from './inventory.js';
 import { renewLease } from './lease.js';
 import { reportAgain } from './reports.js';
-import { AGENT_PROTOCOL } from './rules.js';
 import type { Turn } from './turn.js';
 
 /** Hello is the first message of a session, with everything that the agent holds. */

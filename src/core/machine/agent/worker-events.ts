@@ -1,10 +1,10 @@
 import type { LoadProgress, StageFault, StageFootprint } from '../../../../gen/stageplane/v1/run.js';
 import { StageFaultReason } from '../../../../gen/stageplane/v1/run.js';
 import type { WorkerHello } from '../../../../gen/stageplane/v1/worker.js';
+import { WORKER_PROTOCOL } from '../../protocols.js';
 import type { StageKey } from '../state.js';
 import type { WorkerExit } from './events.js';
 import { report } from './reports.js';
-import { WORKER_PROTOCOL } from './rules.js';
 import { faultHeld, moveHeld, workerReaped } from './stage-lifecycle.js';
 import { type HeldStageState, stageLabel } from './state.js';
 import type { Turn } from './turn.js';
