@@ -43,10 +43,8 @@ export function afterSession(end: AgentSessionEnd, history: SessionHistory, rand
     if (reason === 'INSTANCE_IN_USE' && history.inUseFor > 2 * history.heartbeatPeriod)
       return { kind: 'give-up', message };
   }
-  const ceiling = Math.min(
-    limits.sessionBackoffMaxMillis,
-    limits.sessionBackoffMinMillis * 2 ** Math.min(history.shortSessions, 16),
-  );
+  const doubled = limits.sessionBackoffMinMillis * 2 ** history.shortSessions;
+  const ceiling = Math.min(doubled, limits.sessionBackoffMaxMillis);
   const asked = end.kind === 'sent-away' ? end.retryDelayMillis : 0;
   return { kind: 'retry', afterMillis: asked + random * ceiling };
 }

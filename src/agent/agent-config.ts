@@ -14,7 +14,7 @@ export interface AgentConfig {
   readonly models: readonly string[];
   /** Program and arguments of someone's own stage worker; our own when absent. */
   readonly workerCommand?: readonly string[] | undefined;
-  /** Workers started ahead of need, for our own worker only; default 2. */
+  /** Workers started ahead of need, for our own worker only; default `limits.defaultWarmWorkers`. */
   readonly warmWorkers?: number | undefined;
   /** Node id that an operator pins, from 2 on; by default the orchestrator gives one. */
   readonly nodeId?: bigint | undefined;
@@ -29,5 +29,3 @@ export interface AgentConfig {
   readonly workerTimings?: Partial<WorkerTimings> | undefined;
   readonly logger: Logger;
 }
-
-export const DEFAULT_WARM_WORKERS = 2;

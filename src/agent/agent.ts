@@ -3,7 +3,7 @@ import { limits } from '../core/limits.js';
 import type { Identity } from '../core/machine/agent/state.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
-import { type AgentConfig, DEFAULT_WARM_WORKERS } from './agent-config.js';
+import type { AgentConfig } from './agent-config.js';
 import { greetWorker } from './greet-worker.js';
 import { loadIdentity } from './identity.js';
 import { NodeAgent } from './node-agent.js';
@@ -96,7 +96,7 @@ async function runIn(
     await first.reaped;
     return stopped.aborted ? { kind: 'stopped' } : { kind: 'refused', message: greeting.message };
   }
-  const warm = program.isOwn ? (config.warmWorkers ?? DEFAULT_WARM_WORKERS) : 0;
+  const warm = program.isOwn ? (config.warmWorkers ?? limits.defaultWarmWorkers) : 0;
   const pool = new WorkerPool({ start: startWorker, warm, logger: config.logger });
   if (warm > 0) pool.keep(first);
   else first.stop('it has said what it can do');

@@ -1,11 +1,9 @@
 import type { Millis } from '../core/ids.js';
-
-/** Milliseconds between two looks at the clock. */
-const LOOK_MILLIS = 1000;
+import { limits } from '../core/limits.js';
 
 /**
  * Rings once at a moment of a clock that counts suspend. A plain timer stands still while the machine sleeps, so the
- * clock is looked at every second.
+ * clock is looked at again and again.
  */
 export class Alarm {
   #timer: NodeJS.Timeout | undefined;
@@ -24,7 +22,7 @@ export class Alarm {
         if (this.now() >= at) this.ring();
         else this.set(at);
       },
-      Math.min(Math.max(left, 0), LOOK_MILLIS),
+      Math.min(Math.max(left, 0), limits.clockLookMillis),
     );
   }
 

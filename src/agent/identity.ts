@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Identity } from '../core/machine/agent/state.js';
+import { U64_MAX } from '../core/uint.js';
 import { writeFileAtomically } from '../process/write-file-atomically.js';
 
 export type IdentityLoaded =
@@ -9,7 +10,6 @@ export type IdentityLoaded =
   | { readonly kind: 'refused'; readonly message: string };
 
 const FILE = 'identity.json';
-const EPOCH_LIMIT = 2n ** 64n;
 
 /**
  * Reads who the agent is, or makes a new identity when the folder has none. A file that cannot be read is never replaced:
@@ -56,7 +56,7 @@ function parseIdentity(text: string): Identity | undefined {
     if (typeof instanceId !== 'string' || instanceId === '' || typeof clusterId !== 'string') return undefined;
     const numbers = [nodeId, highestEpoch].map((value) => (isDigits(value) ? BigInt(value) : undefined));
     const [node, epoch] = numbers;
-    if (node === undefined || epoch === undefined || node >= EPOCH_LIMIT || epoch >= EPOCH_LIMIT) return undefined;
+    if (node === undefined || epoch === undefined || node > U64_MAX || epoch > U64_MAX) return undefined;
     return { instanceId, clusterId, nodeId: node, highestEpoch: epoch };
   } catch {
     return undefined;

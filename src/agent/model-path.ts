@@ -7,7 +7,7 @@ import { limits } from '../core/limits.js';
 import type { ModelLookup } from '../core/machine/agent/events.js';
 
 /**
- * Finds a provision's model on this machine (DESIGN section 4). A relative path is tried under each folder; an absolute one
+ * Finds a provision's model on this machine. A relative path is tried under each folder; an absolute one
  * is taken when it is inside a folder, otherwise its file name is tried under each: the orchestrator's folders need not be
  * ours, and the digest says whether it is the same file. Nothing outside the folders is ever given to a worker, not
  * even through a link.
@@ -85,11 +85,8 @@ async function isFile(path: string): Promise<boolean> {
   );
 }
 
-/** Bytes of a path in a sentence: what to do next must still fit. */
-const SHOWN_BYTES = 320;
-
 function shown(text: string): string {
-  const clipped = clipText(text, SHOWN_BYTES);
+  const clipped = clipText(text, limits.faultPathBytes);
   return clipped.length < text.length ? `${clipped}...` : clipped;
 }
 

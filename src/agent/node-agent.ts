@@ -3,7 +3,6 @@ import type { StageLogRequest } from '../../gen/stageplane/v1/node_agent_service
 import { runId } from '../core/ids.js';
 import { limits } from '../core/limits.js';
 import type { AgentEffect } from '../core/machine/agent/effects.js';
-import { defaultMaxStages } from '../core/machine/agent/rules.js';
 import type { Identity } from '../core/machine/agent/state.js';
 import { version } from '../version.js';
 import type { AgentConfig } from './agent-config.js';
@@ -61,7 +60,7 @@ export class NodeAgent {
         name: config.name ?? nodeName(),
         processId: randomUUID(),
         pinnedNodeId: config.nodeId ?? 0n,
-        maxStages: Math.min(config.maxStages ?? defaultMaxStages, limits.heldStagesPerNode),
+        maxStages: Math.min(config.maxStages ?? limits.heldStagesPerNode, limits.heldStagesPerNode),
       },
       now: suspendClock,
       persist: (newest) => saveIdentity(config.dataFolder, newest),

@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-
-/** Bytes of output that a question to the machine may give. */
-const OUTPUT_BYTES = 256 * 1024;
+import { limits } from '../core/limits.js';
 
 /** What a program prints; undefined when it is missing, fails or takes longer than `timeoutMillis`. Never rejects. */
 export function outputOf(program: string, args: readonly string[], timeoutMillis: number): Promise<string | undefined> {
@@ -9,7 +7,7 @@ export function outputOf(program: string, args: readonly string[], timeoutMillis
     const options = {
       timeout: timeoutMillis,
       killSignal: 'SIGKILL',
-      maxBuffer: OUTPUT_BYTES,
+      maxBuffer: limits.machineAnswerBytes,
       windowsHide: true,
     } as const;
     try {

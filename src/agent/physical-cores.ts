@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { limits } from '../core/limits.js';
 import { outputOf } from './output-of.js';
-
-/** Milliseconds of one question about the processor. */
-const QUERY_MILLIS = 2000;
 
 /** Physical cores that this process may use: two threads of one core share what the kernels need most. */
 export async function physicalCores(): Promise<number> {
@@ -34,13 +32,13 @@ function fromCpuInfo(): number | undefined {
 
 async function fromLscpu(): Promise<number | undefined> {
   if (process.platform !== 'linux') return undefined;
-  const output = await outputOf('lscpu', ['-p=CORE,SOCKET'], QUERY_MILLIS);
+  const output = await outputOf('lscpu', ['-p=CORE,SOCKET'], limits.processorQueryMillis);
   const lines = output?.split('\n').filter((line) => /^\d/.test(line)) ?? [];
   return lines.length > 0 ? new Set(lines).size : undefined;
 }
 
 async function fromSysctl(): Promise<number | undefined> {
   if (process.platform !== 'darwin') return undefined;
-  const count = Number(await outputOf('sysctl', ['-n', 'hw.physicalcpu'], QUERY_MILLIS));
+  const count = Number(await outputOf('sysctl', ['-n', 'hw.physicalcpu'], limits.processorQueryMillis));
   return Number.isInteger(count) && count > 0 ? count : undefined;
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
+import { defaultTimings } from '../core/machine/timings.js';
 import { whyUnanswered } from '../grpc/why-unanswered.js';
 import { afterSession } from './after-session.js';
 import { AgentSession, type AgentSessionCallbacks, type AgentSessionEnd } from './agent-session.js';
@@ -26,16 +27,13 @@ export interface SessionKeeperOptions {
 
 export type KeeperEnd = { readonly kind: 'stopped' } | { readonly kind: 'refused'; readonly message: string };
 
-/** Milliseconds between heartbeats before anyone has said. */
-const DEFAULT_HEARTBEAT = 5000;
-
 /** Keeps one session open, one after the other, until it is stopped or the orchestrator will never have this agent. */
 export class SessionKeeper {
   #session = 0;
   #everWelcomed = false;
   #shortSessions = 0;
   #inUseSince: number | undefined;
-  #heartbeatPeriod = DEFAULT_HEARTBEAT;
+  #heartbeatPeriod = defaultTimings.heartbeat;
 
   constructor(readonly options: SessionKeeperOptions) {}
 
@@ -74,7 +72,7 @@ export class SessionKeeper {
       ...callbacks,
       onWelcome: (welcome) => {
         this.#everWelcomed = true;
-        this.#heartbeatPeriod = welcome.heartbeatPeriodMillis || DEFAULT_HEARTBEAT;
+        this.#heartbeatPeriod = welcome.heartbeatPeriodMillis || defaultTimings.heartbeat;
         callbacks.onWelcome?.(welcome);
       },
     };

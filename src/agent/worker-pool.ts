@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { limits } from '../core/limits.js';
 import type { WorkerProcess } from './worker-process.js';
 
 export interface WorkerPoolOptions {
@@ -7,9 +8,6 @@ export interface WorkerPoolOptions {
   readonly warm: number;
   readonly logger: Logger;
 }
-
-/** Milliseconds from taking a worker to starting its successor: the stage that took it needs the processor first. */
-const REFILL_MILLIS = 1000;
 
 /** Workers that are started ahead of need, so that a provision does not wait for a process. */
 export class WorkerPool {
@@ -62,6 +60,6 @@ export class WorkerPool {
   #refillLater(): void {
     if (this.#closed || this.options.warm === 0) return;
     clearTimeout(this.#refill);
-    this.#refill = setTimeout(() => this.fill(), REFILL_MILLIS);
+    this.#refill = setTimeout(() => this.fill(), limits.warmWorkerDelayMillis);
   }
 }

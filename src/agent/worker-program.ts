@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { limits } from '../core/limits.js';
 import { packageRoot } from '../package-root.js';
 import { version } from '../version.js';
 
@@ -29,8 +30,6 @@ export function foreignWorker(command: readonly string[]): WorkerProgram {
   return { command, build: `own ${hash.digest('hex').slice(0, 16)}`, isOwn: false };
 }
 
-const SMALL_FILE_BYTES = 16 * 1024 * 1024;
-
 function isSmallFile(path: string): boolean {
-  return existsSync(path) && statSync(path).isFile() && statSync(path).size <= SMALL_FILE_BYTES;
+  return existsSync(path) && statSync(path).isFile() && statSync(path).size <= limits.workerFileBytes;
 }

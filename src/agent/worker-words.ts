@@ -2,8 +2,6 @@ import { type StageFault, StageFaultReason, type StageFootprint } from '../../ge
 import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
 
-const DIGEST_BYTES = 64;
-
 /** A worker's fault within the bounds of the wire. What it does not say of its log is added. */
 export function boundedFault({ reason, message, logTail }: StageFault, ownTail: readonly string[]): StageFault {
   const lines = logTail.length > 0 ? logTail : ownTail;
@@ -15,5 +13,5 @@ export function boundedFault({ reason, message, logTail }: StageFault, ownTail: 
 }
 
 export function boundedFootprint(footprint: StageFootprint): StageFootprint {
-  return { ...footprint, bytesDigest: clipText(footprint.bytesDigest, DIGEST_BYTES) };
+  return { ...footprint, bytesDigest: clipText(footprint.bytesDigest, limits.digestBytes) };
 }

@@ -184,6 +184,22 @@ export const limits = {
   gpuQueryMillis: 3000,
   /** Milliseconds that the pipes of a worker that has exited may stay open; a grandchild may hold them for ever. */
   workerPipesMillis: 1000,
+  /** Workers of our own that an agent starts ahead of need when nobody says: one for a stage, one for the next. */
+  defaultWarmWorkers: 2,
+  /** Milliseconds from taking a worker to starting its successor: the stage that took it needs the processor first. */
+  warmWorkerDelayMillis: 1000,
+  /** Bytes of a file in a worker's command that count for its build; above, it is the interpreter and its name does. */
+  workerFileBytes: 16 * 1024 * 1024,
+  /** Milliseconds between two looks at a clock that counts suspend, while plain timers stood still with the machine. */
+  clockLookMillis: 1000,
+  /** Milliseconds of one question to the system about its processor. */
+  processorQueryMillis: 2000,
+  /** Bytes that a program may answer to a question about the machine; what goes on for longer is no answer. */
+  machineAnswerBytes: 256 * 1024,
+  /** Bytes of a path in a fault's sentence: what to do next must still fit. */
+  faultPathBytes: 320,
+  /** Bytes of a digest that a worker reports: SHA-256 in hex. */
+  digestBytes: 64,
   /** Log files of stages that an agent keeps, the oldest go first; each has at most two times `workerLogBytes`. */
   stageLogs: 256,
 

@@ -1,5 +1,3 @@
-import { limits } from '../../limits.js';
-
 /** What the machine is told once. */
 export interface AgentRules {
   /** Unique label for people; a DNS label. */
@@ -11,5 +9,3 @@ export interface AgentRules {
   /** Stages held at once, finished ones whose report is on its way included. */
   readonly maxStages: number;
 }
-
-export const defaultMaxStages = limits.heldStagesPerNode;
