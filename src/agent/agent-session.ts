@@ -60,11 +60,11 @@ export type AgentSessionEnd =
 type Stream = ClientDuplexStream<SubscribeRequest, SubscribeResponse>;
 
 /**
- * One connection of one agent to the orchestrator: DESIGN section 4, as methods and callbacks. It connects at once,
- * never reconnects, and does not throw: whatever goes wrong ends in `ended`.
+ * One connection of one agent to the orchestrator: `NodeAgentService.Subscribe` as methods and
+ * callbacks. It connects at once, never reconnects, and does not throw: whatever goes wrong ends in `ended`.
  *
  * ```ts
- * const session = new AgentSession({ address: 'localhost:7300', callbacks: { onProvision, onStop } });
+ * const session = new AgentSession({ address: 'localhost:7070', callbacks: { onProvision, onStop } });
  * session.hello(hello);
  * const end = await session.ended;
  * ```

@@ -42,7 +42,7 @@ export function stopDelivered(turn: Turn, stop: StopDelivery): void {
 }
 
 /** From now on no lower epoch is obeyed, also after a restart (I5). */
-export function seeEpoch(turn: Turn, epoch: bigint): void {
+function seeEpoch(turn: Turn, epoch: bigint): void {
   if (epoch <= turn.state.identity.highestEpoch) return;
   const identity = { ...turn.state.identity, highestEpoch: epoch };
   turn.change({ identity });

@@ -1,6 +1,6 @@
 import { HeldStagePhase } from '../../../../gen/stageplane/v1/node_agent_service.js';
 
-/** Where a held stage is, as its agent sees it, in rank order (DESIGN section 5). */
+/** Where a held stage is, as its agent sees it, in rank order (I2). */
 export const heldPhases = ['PREPARING', 'READY', 'EXECUTING', 'FAULTED', 'STOPPING', 'STOPPED'] as const;
 export type HeldPhase = (typeof heldPhases)[number];
 

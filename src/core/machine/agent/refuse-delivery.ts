@@ -124,7 +124,7 @@ function refuseModels(turn: Turn, delivery: ProvisionDelivery, models: readonly 
 }
 
 /** The stages of a delivery that are not held yet. */
-export function newStages(turn: Turn, delivery: ProvisionDelivery): StageDelivery[] {
+function newStages(turn: Turn, delivery: ProvisionDelivery): StageDelivery[] {
   return delivery.stages.filter((stage) => !turn.stage(deliveryKey(delivery, stage)));
 }
 
