@@ -7,7 +7,7 @@ import type { AgentConfig } from './agent-config.js';
 import { greetWorker } from './greet-worker.js';
 import { loadIdentity } from './identity.js';
 import { NodeAgent } from './node-agent.js';
-import { isNodeName } from './node-name.js';
+import { isNodeName, nodeNameAdvice } from './node-name.js';
 import { WorkerPool } from './worker-pool.js';
 import { WorkerProcess } from './worker-process.js';
 import { foreignWorker, ownWorker } from './worker-program.js';
@@ -121,7 +121,7 @@ async function runIn(
 function problemOf({ orchestrator, name, nodeId, workerCommand, labels = {} }: AgentConfig): string | undefined {
   if (orchestrator.length === 0) return 'an agent needs the address of an orchestrator: name it with --orchestrator';
   if (name !== undefined && !isNodeName(name)) {
-    return `"${name}" is no node name: use at most ${limits.nameBytes} of a-z, 0-9 and "-", and no "-" at either end`;
+    return `"${name}" is no node name: ${nodeNameAdvice}`;
   }
   if (nodeId !== undefined && nodeId < 2n) return `--node-id ${nodeId} is not possible: ids of nodes start at 2`;
   if (workerCommand?.length === 0) return 'the command of --worker is empty: name a program, or leave it out';

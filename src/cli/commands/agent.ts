@@ -1,5 +1,4 @@
-import { isNodeName } from '../../agent/node-name.js';
-import { limits } from '../../core/limits.js';
+import { isNodeName, nodeNameAdvice } from '../../agent/node-name.js';
 import { defineCommand } from '../command.js';
 import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-settings.js';
 import { defaultDataFolder } from '../config/default-folder.js';
@@ -76,8 +75,7 @@ export const agentCommand = defineCommand({
 
 function readName(text: string): Reading<string> {
   if (isNodeName(text)) return { kind: 'read', value: text };
-  const problem = `is no node name; use at most ${limits.nameBytes} of a-z, 0-9 and -, with no - at either end`;
-  return { kind: 'refused', problem };
+  return { kind: 'refused', problem: `is no node name; ${nodeNameAdvice}` };
 }
 
 function readNodeId(text: string): Reading<bigint> {
