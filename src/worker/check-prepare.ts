@@ -3,6 +3,7 @@ import type { ProvisionStage, StageSettings } from '../../gen/stageplane/v1/prov
 import { Fidelity, KvCacheType } from '../../gen/stageplane/v1/provision.js';
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
+import { chooseAmong } from '../core/choose-among.js';
 import { limits } from '../core/limits.js';
 import { type EngineEntry, engines } from './engine/engines.js';
 import { type WorkerFault, workerFault } from './stage-fault.js';
@@ -27,11 +28,11 @@ export function checkPrepare({ provision, settings, modelPath }: PrepareStage): 
   if (rangeProblem !== undefined) return malformed(rangeProblem);
   const engine = engines.get(settings.engine);
   if (engine === undefined) {
-    return unavailable(`this worker has no engine "${settings.engine}", only ${[...engines.keys()].join(', ')}`);
+    return unavailable(`this worker has no engine "${settings.engine}", ${chooseAmong([...engines.keys()])}`);
   }
   if (!engine.devices.includes(settings.device)) {
-    const known = engine.devices.join(', ');
-    return unavailable(`engine ${settings.engine} has no device "${settings.device}" on this node, only ${known}`);
+    const usable = chooseAmong(engine.devices);
+    return unavailable(`engine "${settings.engine}" cannot use device "${settings.device}" on this node, ${usable}`);
   }
   const setting = refusedSetting(provision, settings);
   if (setting !== undefined) {

@@ -1,5 +1,6 @@
 import type { EngineOffer } from '../../../gen/stageplane/v1/node.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import { chooseAmong } from '../choose-among.js';
 import type { NodeId } from '../ids.js';
 
 /** A node as the planner sees it. */
@@ -23,13 +24,13 @@ export function obstacleFor(node: PoolNode, settings: StageSettings | undefined)
   const { engine, device } = settings;
   const offer = node.engines.find(({ name }) => name === engine);
   if (!offer) {
-    const offered = node.engines.map(({ name }) => name).join(', ') || 'none';
-    const message = `node "${node.name}" has no engine "${engine}", only ${offered}: choose one of those, or another node`;
+    const offered = chooseAmong(node.engines.map(({ name }) => name));
+    const message = `node "${node.name}" has no engine "${engine}", ${offered}`;
     return { reason: 'no-engine', message };
   }
   if (!offer.deviceIds.includes(device)) {
-    const devices = offer.deviceIds.join(', ') || 'none';
-    const message = `engine "${engine}" of node "${node.name}" cannot use device "${device}", only ${devices}`;
+    const usable = chooseAmong(offer.deviceIds);
+    const message = `engine "${engine}" of node "${node.name}" cannot use device "${device}", ${usable}`;
     return { reason: 'no-device', message };
   }
   return undefined;

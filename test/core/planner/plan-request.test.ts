@@ -157,7 +157,11 @@ describe('a node that cannot take its stage', () => {
       'node "node-2" has no engine "llama.cpp", only fixture: choose one of those, or another node',
     );
     const gpu = rejected({ ...on(2n), settings: settings({ device: 'cuda:0' }) }).rejection;
-    expect(gpu.message).toBe('engine "fixture" of node "node-2" cannot use device "cuda:0", only cpu');
+    expect(gpu.message).toBe(
+      'engine "fixture" of node "node-2" cannot use device "cuda:0", only cpu: choose one of those, or another node',
+    );
+    const nothing = rejected(on(2n), { pool: [node(2n, { engines: [] })] }).rejection;
+    expect(nothing.message).toMatch(/^node "node-2" has no engine "\S+", and no other: use another node$/);
   });
 
   it('is named when it prevents an exact run', () => {

@@ -1,6 +1,7 @@
 import type { ProvisionDelivery, StageDelivery } from '../../../../gen/stageplane/v1/node_agent_service.js';
 import { StageDelivery as StageDeliveryCodec } from '../../../../gen/stageplane/v1/node_agent_service.js';
 import { type StageFault, StageFaultReason } from '../../../../gen/stageplane/v1/run.js';
+import { chooseAmong } from '../../choose-among.js';
 import { runId } from '../../ids.js';
 import type { StageKey } from '../state.js';
 import type { ModelLookup } from './events.js';
@@ -105,9 +106,9 @@ function refuseEngines(turn: Turn, delivery: ProvisionDelivery): StageFault | un
   for (const { settings } of newStages(turn, delivery)) {
     const offer = turn.state.engines.find(({ name }) => name === settings?.engine);
     if (offer?.deviceIds.includes(settings?.device ?? '')) continue;
-    const offers = turn.state.engines.map(({ name, deviceIds }) => `${name} on ${deviceIds.join(' or ')}`).join(', ');
-    const asked = `engine "${settings?.engine}" on device "${settings?.device}"`;
-    return refuse('ENGINE_UNAVAILABLE', `node "${turn.rules.name}" has no ${asked}, only ${offers || 'none'}`);
+    const offers = turn.state.engines.map(({ name, deviceIds }) => `${name} on ${deviceIds.join(' or ')}`);
+    const missing = `engine "${settings?.engine}" on device "${settings?.device}"`;
+    return refuse('ENGINE_UNAVAILABLE', `node "${turn.rules.name}" has no ${missing}, ${chooseAmong(offers)}`);
   }
   return undefined;
 }
