@@ -7,9 +7,10 @@ import type { WorkerExit, WorkerFailure } from '../core/machine/agent/events.js'
 import { type Line, LineSplitter } from '../worker/line-splitter.js';
 import { parseMessageLine } from '../worker/parse-message-line.js';
 import { HealthCheck } from './health-check.js';
-import { LogTail } from './log-tail.js';
+import { killGroup } from './kill-group.js';
 import type { RotatingFile } from './rotating-file.js';
 import { workerEnvironment } from './worker-environment.js';
+import { WorkerLog } from './worker-log.js';
 import type { WorkerTimings } from './worker-timings.js';
 import { boundedFault, boundedFootprint } from './worker-words.js';
 
@@ -36,13 +37,11 @@ export class WorkerProcess {
   readonly #child: ChildProcess | undefined;
   readonly #health: HealthCheck;
   readonly #lines = new LineSplitter();
-  readonly #tail = new LogTail();
-  readonly #logPumped: Promise<void>;
+  readonly #log: WorkerLog;
   #listener: WorkerListener | undefined;
   #hello: WorkerHello | undefined;
   #helloTimer: NodeJS.Timeout;
   #killTimer: NodeJS.Timeout | undefined;
-  #log: RotatingFile | undefined;
   /** `broken` once nothing that it says counts any more. */
   #state: 'living' | 'broken' | 'reaped' = 'living';
   #wasReaped!: () => void;
@@ -51,7 +50,7 @@ export class WorkerProcess {
   constructor(
     private readonly command: readonly string[],
     private readonly timings: WorkerTimings,
-    private readonly onLogError: (error: unknown) => void,
+    onLogError: (error: unknown) => void,
   ) {
     this.reaped = new Promise((resolve) => {
       this.#wasReaped = resolve;
@@ -62,7 +61,7 @@ export class WorkerProcess {
     });
     this.#helloTimer = setTimeout(() => this.#fail({ kind: 'hello-missing', waited: timings.hello }), timings.hello);
     this.#child = this.#start();
-    this.#logPumped = this.#pumpLog();
+    this.#log = new WorkerLog(this.#child?.stderr, onLogError);
   }
 
   /** Undefined when the process could not be started. */
@@ -75,7 +74,7 @@ export class WorkerProcess {
   }
 
   get logTail(): string[] {
-    return this.#tail.lines();
+    return this.#log.tail;
   }
 
   /** Hands the worker over. What the listener would have missed is said to it at once. */
@@ -86,7 +85,7 @@ export class WorkerProcess {
 
   /** From now on stderr goes to this file too, which the worker closes at its end. */
   logTo(file: RotatingFile): void {
-    this.#log = file;
+    this.#log.writeTo(file);
   }
 
   send(command: WorkerCommand): void {
@@ -197,32 +196,13 @@ export class WorkerProcess {
     this.#health.end();
   }
 
-  async #pumpLog(): Promise<void> {
-    const stderr = this.#child?.stderr;
-    if (!stderr) return;
-    try {
-      for await (const chunk of stderr as AsyncIterable<Buffer>) {
-        this.#tail.push(chunk);
-        await this.#log?.append(chunk).catch((error: unknown) => this.#loseLog(error));
-      }
-    } catch {
-      // The pipe was torn down with the process.
-    }
-  }
-
-  /** A full disk must not stop the stage: its last lines are still in memory. */
-  #loseLog(error: unknown): void {
-    this.#log = undefined;
-    this.onLogError(error);
-  }
-
   async #exited(exit: WorkerExit): Promise<void> {
     this.#quiet();
     clearTimeout(this.#killTimer);
     killGroup(this.#child);
     await this.#drained();
     this.#state = 'reaped';
-    await this.#log?.close().catch(() => {});
+    await this.#log.close();
     this.#listener?.exited(exit, this.logTail);
     this.#wasReaped();
   }
@@ -235,21 +215,10 @@ export class WorkerProcess {
     const impatience = new AbortController();
     const { signal } = impatience;
     await Promise.race([
-      Promise.all([closed, this.#logPumped]),
+      Promise.all([closed, this.#log.written]),
       sleep(limits.workerPipesMillis, undefined, { signal }).catch(() => {}),
     ]);
     impatience.abort();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
-  }
-}
-
-/** The group has the number of its first process, and no other gets that number while any member lives. */
-function killGroup(child: ChildProcess | undefined): void {
-  if (child?.pid === undefined) return;
-  try {
-    if (process.platform === 'win32') child.kill('SIGKILL');
-    else process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    // Nobody is left.
   }
 }
