@@ -4,13 +4,13 @@ import type { Identity } from '../core/machine/agent/state.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
 import type { AgentConfig } from './agent-config.js';
-import { greetWorker } from './greet-worker.js';
+import { type Greeting, greetWorker } from './greet-worker.js';
 import { loadIdentity } from './identity.js';
 import { NodeAgent } from './node-agent.js';
 import { isNodeName, nodeNameAdvice } from './node-name.js';
 import { WorkerPool } from './worker-pool.js';
 import { WorkerProcess } from './worker-process.js';
-import { foreignWorker, ownWorker } from './worker-program.js';
+import { foreignWorker, ownWorker, type WorkerProgram } from './worker-program.js';
 import { defaultWorkerTimings } from './worker-timings.js';
 
 export type { AgentConfig } from './agent-config.js';
@@ -81,41 +81,56 @@ async function runIn(
   const logs = prepareDataFolder(join(config.dataFolder, 'logs'));
   if (logs.kind === 'refused') return logs;
   const program = config.workerCommand ? foreignWorker(config.workerCommand) : ownWorker();
-  const timings = { ...defaultWorkerTimings, ...config.workerTimings };
-  const startWorker = () =>
-    new WorkerProcess(program.command, timings, (error) =>
-      config.logger.warn({ err: error }, 'stage log cannot be written'),
-    );
+  const startWorker = () => startWorkerOf(program, config);
   const first = startWorker();
-  const giveUp = () => first.kill();
-  stopped.addEventListener('abort', giveUp);
-  const greeting = await greetWorker(first, program.command);
-  stopped.removeEventListener('abort', giveUp);
+  const greeting = await greetUntil(stopped, first, program);
   if (greeting.kind === 'failed') {
-    first.kill();
-    await first.reaped;
     return stopped.aborted ? { kind: 'stopped' } : { kind: 'refused', message: greeting.message };
   }
-  const warm = program.isOwn ? (config.warmWorkers ?? limits.defaultWarmWorkers) : 0;
-  const pool = new WorkerPool({ start: startWorker, warm, logger: config.logger });
-  if (warm > 0) pool.keep(first);
-  else first.stop('it has said what it can do');
-  pool.fill();
-  const agent = new NodeAgent({
-    config,
-    identity: loaded.identity,
-    logFolder: logs.path,
-    program,
-    engines: greeting.hello.engines,
-    pool,
-  });
+  const { engines } = greeting.hello;
+  const pool = fillPool(config, program, startWorker, first);
+  const agent = new NodeAgent({ config, identity: loaded.identity, logFolder: logs.path, program, engines, pool });
   started(agent);
   const leave = () => agent.leave(String(stopped.reason));
   if (stopped.aborted) leave();
   else stopped.addEventListener('abort', leave);
   const end = await agent.run();
-  await (warm > 0 ? undefined : first.reaped);
+  // When none is kept warm, the first one was only asked, and may still be ending.
+  await first.reaped;
   return end;
+}
+
+function startWorkerOf({ command }: WorkerProgram, { workerTimings, logger }: AgentConfig): WorkerProcess {
+  const timings = { ...defaultWorkerTimings, ...workerTimings };
+  return new WorkerProcess(command, timings, (error) => logger.warn({ err: error }, 'stage log cannot be written'));
+}
+
+/** Hears what workers of this program can do. Nothing is left of one that fails. */
+async function greetUntil(stopped: AbortSignal, worker: WorkerProcess, { command }: WorkerProgram): Promise<Greeting> {
+  const giveUp = () => worker.kill();
+  stopped.addEventListener('abort', giveUp);
+  const greeting = await greetWorker(worker, command);
+  stopped.removeEventListener('abort', giveUp);
+  if (greeting.kind === 'failed') {
+    worker.kill();
+    await worker.reaped;
+  }
+  return greeting;
+}
+
+/** @param first has said hello already; kept when any are */
+function fillPool(
+  { warmWorkers = limits.defaultWarmWorkers, logger }: AgentConfig,
+  { isOwn }: WorkerProgram,
+  start: () => WorkerProcess,
+  first: WorkerProcess,
+): WorkerPool {
+  const warm = isOwn ? warmWorkers : 0;
+  const pool = new WorkerPool({ start, warm, logger });
+  if (warm > 0) pool.keep(first);
+  else first.stop('it has said what it can do');
+  pool.fill();
+  return pool;
 }
 
 function problemOf({ orchestrator, name, nodeId, workerCommand, labels = {} }: AgentConfig): string | undefined {
