@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { NodeDescriptor } from '../../gen/stageplane/v1/node.js';
 import type { StageLogRequest } from '../../gen/stageplane/v1/node_agent_service.js';
 import { runId } from '../core/ids.js';
 import { limits } from '../core/limits.js';
@@ -45,14 +46,15 @@ export class NodeAgent {
   };
   #session: { readonly number: number; readonly stream: AgentSession } | undefined;
   #lastSession: Promise<unknown> = Promise.resolve();
-  #leave!: () => void;
+  #hasLeft!: () => void;
   readonly #left: Promise<void>;
-  #descriptor: Awaited<ReturnType<typeof describeMachine>> | undefined;
+  /** As measured for the session that is opened next. */
+  #descriptor: NodeDescriptor | undefined;
 
   constructor(private readonly parts: NodeAgentParts) {
     const { config, identity, logFolder, pool } = parts;
     this.#left = new Promise((resolve) => {
-      this.#leave = resolve;
+      this.#hasLeft = resolve;
     });
     this.#loop = new AgentLoop({
       identity,
@@ -201,6 +203,6 @@ export class NodeAgent {
     // Without a Welcome there was nobody to say it to.
     if (open && this.#loop.state.contact.kind !== 'joined') open.stream.close('the agent leaves');
     await this.#lastSession;
-    this.#leave();
+    this.#hasLeft();
   }
 }

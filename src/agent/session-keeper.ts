@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
 import { defaultTimings } from '../core/machine/timings.js';
 import { whyUnanswered } from '../grpc/why-unanswered.js';
-import { afterSession } from './after-session.js';
+import { afterSession, type NextSession } from './after-session.js';
 import { AgentSession, type AgentSessionCallbacks, type AgentSessionEnd } from './agent-session.js';
 
 /** What the keeper does not know itself. Sessions are numbered from 1. */
@@ -35,7 +35,7 @@ export class SessionKeeper {
   #inUseSince: number | undefined;
   #heartbeatPeriod = defaultTimings.heartbeat;
 
-  constructor(readonly options: SessionKeeperOptions) {}
+  constructor(private readonly options: SessionKeeperOptions) {}
 
   /** @param signal stops it; the session that is open must be ended by its owner */
   async run(signal: AbortSignal): Promise<KeeperEnd> {
@@ -78,7 +78,8 @@ export class SessionKeeper {
     };
   }
 
-  #decide(end: AgentSessionEnd, lasted: number) {
+  /** @param lasted milliseconds */
+  #decide(end: AgentSessionEnd, lasted: number): NextSession {
     const inUse = end.kind === 'failed' && end.error.reason === 'INSTANCE_IN_USE';
     const now = performance.now();
     this.#inUseSince = inUse ? (this.#inUseSince ?? now) : undefined;
