@@ -30,8 +30,8 @@ const hopeless: ReadonlySet<string> = new Set([
 
 /**
  * What to do when a session has ended. An agent that was welcomed once holds on for ever: its stages may be running.
- * The wait is drawn from [0, ceiling) with the ceiling doubling (full jitter), so that a thousand agents do not come back
- * in step.
+ * The wait is drawn from [0, ceiling) with the ceiling doubling (full jitter), so that a thousand agents do not come
+ * back in step.
  *
  * @param random from [0, 1)
  */

@@ -192,7 +192,8 @@ export class AgentSession {
   }
 
   #giveUp(address: string): void {
-    const message = `${address} did not answer a Hello within ${limits.welcomeMillis / 1000} s: check the address and the network`;
+    const waited = `${limits.welcomeMillis / 1000} s`;
+    const message = `${address} did not answer a Hello within ${waited}: check the address and the network`;
     const error = new RpcError(status.UNAVAILABLE, 'NO_WELCOME', message);
     this.#leaving ??= { kind: 'failed', error };
     this.close(message);

@@ -6,7 +6,7 @@ export type Greeting =
   | { readonly kind: 'greeted'; readonly hello: WorkerHello }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Waits for a worker's hello: what it can do is what the node offers, and a worker that never starts is found out now. */
+/** Waits for a worker's hello: what it can do is what the node offers, and one that never starts is found out now. */
 export function greetWorker(worker: WorkerProcess, command: readonly string[]): Promise<Greeting> {
   const name = command.join(' ');
   return new Promise((resolve) => {

@@ -12,8 +12,8 @@ export type IdentityLoaded =
 const FILE = 'identity.json';
 
 /**
- * Reads who the agent is, or makes a new identity when the folder has none. A file that cannot be read is never replaced:
- * it may be all that keeps an old orchestrator from being obeyed (I5).
+ * Reads who the agent is, or makes a new identity when the folder has none. A file that cannot be read is never
+ * replaced: it may be all that keeps an old orchestrator from being obeyed (I5).
  *
  * @param rejoin forget cluster, node id and epoch, so that another orchestrator may take the agent in
  */

@@ -7,10 +7,10 @@ import { limits } from '../core/limits.js';
 import type { ModelLookup } from '../core/machine/agent/events.js';
 
 /**
- * Finds a provision's model on this machine. A relative path is tried under each folder; an absolute one
- * is taken when it is inside a folder, otherwise its file name is tried under each: the orchestrator's folders need not be
- * ours, and the digest says whether it is the same file. Nothing outside the folders is ever given to a worker, not
- * even through a link.
+ * Finds a provision's model on this machine. A relative path is tried under each folder; an absolute one is taken when
+ * it is inside a folder, otherwise its file name is tried under each: the orchestrator's folders need not be ours, and
+ * the digest says whether it is the same file. Nothing outside the folders is ever given to a worker, not even through
+ * a link.
  *
  * @param folders of `--models`
  */

@@ -14,7 +14,11 @@ export class StageLogs {
     private readonly maxBytes: number = limits.workerLogBytes,
   ) {}
 
-  /** A new file for a stage. A folder in trouble is no reason not to start it. @param inUse stages whose files must stay */
+  /**
+   * A new file for a stage. A folder in trouble is no reason not to start it.
+   *
+   * @param inUse stages whose files must stay
+   */
   create(key: StageKey, inUse: ReadonlySet<string>): RotatingFile {
     const path = this.#path(key);
     try {

@@ -55,7 +55,7 @@ export class Turn {
     this.effects.push(effect);
   }
 
-  /** Sends within the session, if there is one; otherwise what counts is kept elsewhere and sent after the next Welcome. */
+  /** Sends within the session, if there is one. What must not be lost is kept elsewhere, and sent after a Welcome. */
   send(message: NonNullable<SubscribeRequest['message']>): void {
     if (this.joined !== undefined) this.perform({ kind: 'send', session: this.joined, message: { message } });
   }
