@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { limits } from '../core/limits.js';
 import type { Identity } from '../core/machine/agent/state.js';
+import { isNodeName, nodeNameAdvice } from '../core/node-name.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
 import type { AgentConfig } from './agent-config.js';
 import { type Greeting, greetWorker } from './greet-worker.js';
 import { loadIdentity } from './identity.js';
 import { NodeAgent } from './node-agent.js';
-import { isNodeName, nodeNameAdvice } from './node-name.js';
 import { WorkerPool } from './worker-pool.js';
 import { WorkerProcess } from './worker-process.js';
 import { foreignWorker, ownWorker, type WorkerProgram } from './worker-program.js';

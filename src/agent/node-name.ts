@@ -7,10 +7,3 @@ export function nodeName(from: string = hostname()): string {
   const clean = label.replace(/[^a-z0-9-]+/g, '-').slice(0, limits.nameBytes);
   return clean.replace(/^-+|-+$/g, '') || 'node';
 }
-
-/** What to do about a name that is none, after `... is no node name`. */
-export const nodeNameAdvice = `use at most ${limits.nameBytes} of a-z, 0-9 and "-", and no "-" at either end`;
-
-export function isNodeName(text: string): boolean {
-  return text.length <= limits.nameBytes && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(text);
-}

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as eventLoopTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { LoadProgress, StageFault, StageFootprint } from '../../gen/stageplane/v1/run.js';
 import { WorkerCommand, WorkerEvent, type WorkerHello } from '../../gen/stageplane/v1/worker.js';
 import { limits } from '../core/limits.js';
@@ -45,6 +45,7 @@ export class WorkerProcess {
   /** `broken` once nothing that it says counts any more. */
   #state: 'living' | 'broken' | 'reaped' = 'living';
   #wasReaped!: () => void;
+  #faultTold: Promise<void> | undefined;
 
   /** @param command the program and its arguments; never goes through a shell */
   constructor(
@@ -172,7 +173,8 @@ export class WorkerProcess {
       case 'ready':
         return this.#listener?.ready(boundedFootprint(event.value));
       case 'fault':
-        return this.#listener?.faulted(boundedFault(event.value, this.logTail));
+        this.#faultTold = this.#tellFault(event.value);
+        return;
       case 'health':
         this.#health.answered(event.value.sequence);
         return this.#listener?.healthy(event.value.busyMillis);
@@ -180,6 +182,13 @@ export class WorkerProcess {
         // Only the exit counts: the process is still there.
         return;
     }
+  }
+
+  /** What the worker logged before its fault is in the other pipe: two turns of the event loop read it. */
+  async #tellFault(fault: StageFault): Promise<void> {
+    await eventLoopTurn();
+    await eventLoopTurn();
+    this.#listener?.faulted(boundedFault(fault, this.logTail));
   }
 
   #fail(failure: WorkerFailure): void {
@@ -201,6 +210,7 @@ export class WorkerProcess {
     clearTimeout(this.#killTimer);
     killGroup(this.#child);
     await this.#drained();
+    await this.#faultTold;
     this.#state = 'reaped';
     await this.#log.close();
     this.#listener?.exited(exit, this.logTail);

@@ -38,15 +38,17 @@ describe('an agent', () => {
     expect((await session.hear('ack')).deliveryId).toBe(1n);
     expect((await session.hearReport('loading')).reportId).toBe(0n);
     expect((await session.hearReport('ready')).report?.value).toMatchObject({ deviceBytes: 20n });
-    const askForLog = () => {
-      const value = { requestId: 5n, runId: 7n, stageIndex: 0, generation: 1, maxLines: 10 };
-      session.say({ $case: 'logRequest', value });
-      return session.hear('log');
-    };
-    let log = await askForLog();
     // The log has a pipe of its own, so its lines may come later than the report.
-    while (log.lines.length === 0) log = await askForLog();
-    expect(log).toEqual({ requestId: 5n, lines: [`loading ${join(models, 'm.gguf')}`] });
+    let lines: readonly string[] = [];
+    for (let requestId = 1n; lines.length === 0; requestId += 1n) {
+      const value = { requestId, runId: 7n, stageIndex: 0, generation: 1, maxLines: 10 };
+      session.say({ $case: 'logRequest', value });
+      const answer = await session.heard.find(
+        (message) => message.$case === 'log' && message.value.requestId === requestId,
+      );
+      lines = answer.$case === 'log' ? answer.value.lines : [];
+    }
+    expect(lines).toEqual([`loading ${join(models, 'm.gguf')}`]);
 
     session.say({ $case: 'stop', value: stopOf() });
     expect(await session.hearReport('stopped')).toMatchObject({ runId: 7n, generation: 1 });

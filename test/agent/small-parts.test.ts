@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LogTail } from '../../src/agent/log-tail.js';
-import { isNodeName, nodeName } from '../../src/agent/node-name.js';
+import { nodeName } from '../../src/agent/node-name.js';
 import { foreignWorker } from '../../src/agent/worker-program.js';
 import { limits } from '../../src/core/limits.js';
+import { isNodeName } from '../../src/core/node-name.js';
 import { oddWorker } from './start-agent.js';
 
 describe('a node name', () => {

@@ -1,4 +1,4 @@
-import { isNodeName, nodeNameAdvice } from '../../agent/node-name.js';
+import { isNodeName, nodeNameAdvice } from '../../core/node-name.js';
 import { defineCommand } from '../command.js';
 import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-settings.js';
 import { defaultDataFolder } from '../config/default-folder.js';

@@ -1,6 +1,7 @@
 import type { Hello } from '../../../gen/stageplane/v1/node_agent_service.js';
 import { millis, type NodeId, nodeId, type SessionId } from '../ids.js';
 import { limits } from '../limits.js';
+import { isNodeName, nodeNameAdvice } from '../node-name.js';
 import { AGENT_PROTOCOL } from '../protocols.js';
 import { dispatchTo } from './dispatch.js';
 import type { Draft } from './draft.js';
@@ -60,6 +61,9 @@ function refuseHello(draft: Draft, hello: Hello, known: NodeState | undefined): 
       'PROTOCOL_MISMATCH',
       `agent "${hello.name}" speaks protocol ${spoken}, this orchestrator ${AGENT_PROTOCOL}: install matching versions`,
     );
+  }
+  if (!isNodeName(hello.name)) {
+    return refuse('FAILED_PRECONDITION', 'INVALID_NAME', `"${hello.name}" is no node name; ${nodeNameAdvice}`);
   }
   if (hello.clusterId !== '' && hello.clusterId !== draft.cluster.clusterId) {
     return refuse(

@@ -36,6 +36,7 @@ describe('a Hello', () => {
     ],
     ['of another cluster', { clusterId: 'cluster-b' }, 'FOREIGN_CLUSTER', /belongs to cluster cluster-b.*--rejoin/],
     ['with an epoch that no history reaches', { highestEpoch: 1n << 62n }, 'EPOCH_OUT_OF_RANGE', /--rejoin/],
+    ['with a name that steers a terminal', { name: '\u001b[2J' }, 'INVALID_NAME', /is no node name; use at most 63/],
     ["with the orchestrator's own id", { pinnedNodeId: 1n }, 'NODE_ID_TAKEN', /node id 1 is the orchestrator itself/],
     ['with a pinned id out of range', { pinnedNodeId: 1n << 62n }, 'NODE_ID_OUT_OF_RANGE', /below 2\^62/],
   ])('%s is refused with what to do', (_what, change, reason, sentence) => {
