@@ -133,6 +133,16 @@ export const limits = {
   /** Milliseconds that a worker gives its engine to let go before it kills itself; an orphan is worse (I18). */
   workerEndMillis: 5000,
 
+  // --- edges
+  /** Milliseconds between two attempts of an edge's producer to reach its consumer, on this machine. */
+  edgeRetryMillis: 100,
+  /** Milliseconds that a connection to an edge's consumer may take to say whose it is. */
+  edgePreambleMillis: 10_000,
+  /** Connections to one edge's consumer that have not said yet whose they are. */
+  edgeConnections: 8,
+  /** Decode steps that may go before a waiting piece of a prompt: then one piece runs, or it would starve. */
+  decodesBeforePrefill: 16,
+
   // --- the node agent
   /** Heartbeats without an answer after which an agent opens a new session: 30 s at 5 s each, like keepalive. */
   heartbeatsUnanswered: 6,

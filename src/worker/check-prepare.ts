@@ -4,6 +4,7 @@ import { Fidelity, KvCacheType } from '../../gen/stageplane/v1/provision.js';
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import { limits } from '../core/limits.js';
+import { type CheckedEdges, checkEdges } from './check-edges.js';
 import { type EngineEntry, engines } from './engine/engines.js';
 import { type WorkerFault, workerFault } from './stage-fault.js';
 
@@ -14,12 +15,15 @@ export interface CheckedPrepare {
   readonly settings: StageSettings;
   readonly modelPath: string;
   readonly engine: EngineEntry;
+  /** Absent when the command names no sockets. */
+  readonly edges: CheckedEdges | undefined;
 }
 
 export type PrepareCheck = CheckedPrepare | { readonly kind: 'refused'; readonly fault: WorkerFault };
 
 /** Checks everything that needs no file. The first thing that is wrong decides. */
-export function checkPrepare({ provision, settings, modelPath }: PrepareStage): PrepareCheck {
+export function checkPrepare(command: PrepareStage): PrepareCheck {
+  const { provision, settings, modelPath } = command;
   if (provision === undefined) return malformed('has no provision');
   if (settings === undefined) return malformed('has no settings');
   if (modelPath === '') return malformed('has no model_path');
@@ -37,7 +41,16 @@ export function checkPrepare({ provision, settings, modelPath }: PrepareStage): 
   if (setting !== undefined) {
     return refused(StageFaultReason.STAGE_FAULT_REASON_SETTINGS_REFUSED, setting);
   }
-  return { kind: 'checked', provision, settings, modelPath, engine };
+  const edges = checkEdges(command, provision, settings);
+  if (edges.kind === 'malformed') return malformed(edges.problem);
+  return {
+    kind: 'checked',
+    provision,
+    settings,
+    modelPath,
+    engine,
+    edges: edges.kind === 'edges' ? edges : undefined,
+  };
 }
 
 function problemOfRange(provision: ProvisionStage, settings: StageSettings): string | undefined {

@@ -28,6 +28,11 @@ export class WorkQueue {
     return [...this.#works].reduce((sum, work) => sum + work.bytes, 0);
   }
 
+  /** Whether a step of the session waits or runs. */
+  has(sessionId: string): boolean {
+    return [...this.#works].some((work) => work.sessionId === sessionId);
+  }
+
   /** `perform` must not reject. */
   run<T>(work: Work, perform: () => Promise<T>): Promise<T> {
     this.#works.add(work);
