@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { GgufModel } from '../../../src/gguf/open-model.js';
+import { allowedCuts, sliceObstacle } from '../../../src/gguf/slice/slice-range.js';
+import { sliceRecipes } from '../../../src/gguf/slice/slice-recipes.js';
+import { openForSlices } from '../../../src/gguf/slice/write-slice.js';
+import { temporaryFolder } from '../temporary-folder.js';
+import { type SmallArchitecture, smallArchitectures, writeArchitectureModel } from './architecture-model.js';
+
+const folder = temporaryFolder();
+
+async function modelOf(name: keyof typeof smallArchitectures, changes: Partial<SmallArchitecture> = {}) {
+  const path = join(folder, `${name}-${changes.layers ?? 'usual'}.gguf`);
+  const opened = await openForSlices(
+    await writeArchitectureModel(path, name, { ...smallArchitectures[name], ...changes }),
+  );
+  if (opened.kind === 'refused') throw opened.error;
+  return opened.model;
+}
+
+describe('gemma3', () => {
+  const recipe = sliceRecipes.get('gemma3')!;
+  let model: GgufModel;
+  beforeAll(async () => {
+    model = await modelOf('gemma3');
+  });
+
+  test('is cut at multiples of its window pattern alone', () => {
+    expect(allowedCuts(recipe, model)).toEqual([6, 12, 18]);
+    expect(sliceObstacle(recipe, model, { start: 6, end: 18 })).toBeUndefined();
+    expect(sliceObstacle(recipe, model, { start: 18, end: 20 })).toBeUndefined();
+  });
+
+  test('a cut elsewhere is refused with the places where it could be', () => {
+    expect(sliceObstacle(recipe, model, { start: 0, end: 10 })).toMatch(/at layer 10, only at multiples of 6/);
+    expect(sliceObstacle(recipe, model, { start: 4, end: 20 })).toMatch(/at layer 4, only at multiples of 6/);
+  });
+
+  test('with the 62 layers of the model that llama.cpp treats differently is not cut at all', async () => {
+    const large = await modelOf('gemma3', { layers: 62 });
+    expect(allowedCuts(recipe, large)).toEqual([]);
+    expect(sliceObstacle(recipe, large, { start: 0, end: 30 })).toMatch(/plan a single stage/);
+    expect(sliceObstacle(recipe, large, { start: 0, end: 62 })).toBeUndefined();
+  });
+});
+
+test('llama is cut anywhere', async () => {
+  const model = await modelOf('llama');
+  expect(allowedCuts(sliceRecipes.get('llama')!, model)).toEqual([1, 2, 3, 4, 5]);
+});
