@@ -143,6 +143,10 @@ export const limits = {
   /** Decode steps that may go before a waiting piece of a prompt: then one piece runs, or it would starve. */
   decodesBeforePrefill: 16,
 
+  // --- slices of models
+  /** Bytes of the slices that a node keeps, when it is not told: the stages of a large model and some smaller ones. */
+  sliceCacheBytes: 256 * 1024 ** 3,
+
   // --- the node agent
   /** Heartbeats without an answer after which an agent opens a new session: 30 s at 5 s each, like keepalive. */
   heartbeatsUnanswered: 6,

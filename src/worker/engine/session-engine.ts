@@ -105,6 +105,14 @@ export class SessionEngine implements ShardEngine {
     });
   }
 
+  /** Frees the layers, once the steps that wait have been ended; the engine can load others then. */
+  async close(): Promise<void> {
+    const state = this.#state;
+    if (state.kind !== 'loaded') return;
+    this.#state = { kind: 'unloaded' };
+    await state.sessions.close();
+  }
+
   #step(request: PrefillRequest | DecodeRequest): Promise<StepResult> | StepResult {
     if (this.#state.kind !== 'loaded') return refusal('NOT_LOADED', notLoaded.message);
     return this.#state.sessions.step(request);

@@ -83,6 +83,12 @@ export class StageSessions {
     return failure('CACHE_MISS', `session ${sessionId} cannot go back to ${position}: prefill from 0`);
   }
 
+  /** Ends the steps that wait or run, and frees the layers. */
+  async close(): Promise<void> {
+    await this.queue.end();
+    await this.layers.close();
+  }
+
   async #perform(request: StepRequest, work: Work): Promise<StepResult> {
     if (work.cancelled) return cancelledStep(work);
     if (request.routeEpoch < this.table.epoch) {

@@ -41,6 +41,12 @@ export class WorkQueue {
     return done;
   }
 
+  /** Cancels everything, and resolves when nothing runs any more. */
+  async end(): Promise<void> {
+    for (const work of this.#works) work.cancelled = true;
+    await this.#last;
+  }
+
   /** Cancels a session's steps, or the one of that name, and says whether there were any. */
   cancel(sessionId: string, step?: number): boolean {
     const matching = [...this.#works].filter(
