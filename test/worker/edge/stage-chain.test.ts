@@ -1,15 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LoadProgress_Phase, StageFaultReason } from '../../../gen/stageplane/v1/run.js';
 import { writeTinyModel } from '../../../src/gguf/tiny-model.js';
+import { encodePreamble } from '../../../src/worker/edge/edge-preamble.js';
 import { objectFlags } from '../../../src/worker/edge/object-record.js';
 import { loadFixtureLayers } from '../../../src/worker/engine/fixture/load-fixture-layers.js';
 import { SessionEngine } from '../../../src/worker/engine/session-engine.js';
 import { generate, pipelineOf } from '../engine/pipeline.js';
-import { type ChainModel, MICRO_BATCH, StageChain } from './stage-chain.js';
-import { tokenBytes } from './token-endpoint.js';
+import { WorkerProcess, workerMain } from '../worker-process.js';
+import { type ChainModel, contractOf, MICRO_BATCH, StageChain, socketOf, stageCommand } from './stage-chain.js';
+import { TokenEndpoint, tokenBytes } from './token-endpoint.js';
 
 let folder: string;
 let model: ChainModel;
@@ -129,6 +132,32 @@ describe('three stages', () => {
     expect(last.flags).toBe(objectFlags.RELEASE);
     expect(Buffer.from(last.payload).readUInt32LE()).toBe((await expected(prompts[1]!, 2))[1]);
   });
+});
+
+test('a worker refuses whoever is not its producer, says so in its log, and still becomes ready', async () => {
+  const own = await mkdtemp(join(tmpdir(), 'stageplane-chain-'));
+  const worker = new WorkerProcess(workerMain);
+  worker.send({
+    $case: 'prepare',
+    value: stageCommand(model, { folder: own, index: 0, stageCount: 1, layers: [0, 4] }),
+  });
+  await worker.heard('loading', ({ phase }) => phase === LoadProgress_Phase.PHASE_WAITING_EDGES);
+  const [tokenIn, tokenOut] = [0, 1].map((edge) => ({
+    socket: socketOf(own, edge),
+    contract: contractOf(edge, 1, model.hiddenDim),
+  }));
+  const foreign = connect(tokenIn!.socket);
+  foreign.write(encodePreamble({ ...tokenIn!.contract, generation: 2 }));
+  foreign.resume();
+  await new Promise((resolve) => foreign.on('close', resolve));
+  expect(worker.kinds()).not.toContain('ready');
+  const endpoint = await TokenEndpoint.open(tokenIn!, tokenOut!);
+  await worker.heard('ready');
+  worker.send({ $case: 'stop', value: { reason: 'enough' } });
+  expect(await worker.ended).toEqual({ code: 0, signal: null });
+  expect(worker.log.join()).toContain('generation 2, this end was provisioned for 1');
+  endpoint.close();
+  await rm(own, { recursive: true });
 });
 
 test('when a worker is killed, both neighbours say EDGE_CLOSED', async () => {
