@@ -35,8 +35,13 @@ export function sliceHeader(
       rewrite === undefined ? cutPerLayer(name, value, model, range) : rewritten(rewrite, key, model, range);
     return written === undefined ? [] : [[key, written]];
   });
+  const added = recipe.rewrites.flatMap((rewrite): Entry[] => {
+    const key = prefix + rewrite.key;
+    return rewrite.kind !== 'when-absent' || model.metadata.entries.has(key) ? [] : [[key, rewrite.value]];
+  });
   const uint32 = (value: number): WritableValue => ({ type: 'uint32', value });
   return replaced(own, [
+    ...added,
     [`${prefix}block_count`, uint32(range.end - range.start)],
     [`${prefix}vocab_size`, uint32(vocabularyRows)],
     ['tokenizer.ggml.model', { type: 'string', value: 'none' }],
@@ -54,6 +59,8 @@ function rewritten(rewrite: HeaderRewrite, key: string, model: GgufModel, range:
       return range.start === 0 ? writable(value)! : { type: 'float32', value: 1 };
     case 'zero':
       return { type: 'uint32', value: 0 };
+    case 'when-absent':
+      return writable(value)!;
   }
 }
 

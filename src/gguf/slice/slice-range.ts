@@ -12,9 +12,14 @@ export function positionOf(range: SliceRange, model: GgufModel): StagePosition {
   return { first: range.start === 0, last: range.end === model.numLayers };
 }
 
-/** Whether the stage is the whole model: its file needs no slice. */
-export function isWhole(range: SliceRange, model: GgufModel): boolean {
+/** Whether the stage is the whole model. */
+function isWhole(range: SliceRange, model: GgufModel): boolean {
   return range.start === 0 && range.end === model.numLayers;
+}
+
+/** False for a whole model whose own file can be fed with rows as well: nothing has to be copied then. */
+export function needsSlice(recipe: SliceRecipe, model: GgufModel, range: SliceRange): boolean {
+  return !isWhole(range, model) || recipe.rewrites.some(({ kind }) => kind === 'zero' || kind === 'when-absent');
 }
 
 /** Layers between two places where the model may be cut. Throws GgufError when the header's value is unusable. */

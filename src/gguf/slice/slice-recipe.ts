@@ -1,3 +1,5 @@
+import type { WritableValue } from '../encode-header.js';
+
 /** Whether slices of an architecture were shown to compute what the whole model computes. */
 export type RecipeProof =
   /** Bit for bit, at every cut that the recipe allows: `test/worker/engine/llama/recipes.test.ts`. */
@@ -11,14 +13,16 @@ export interface HeaderNumber {
   readonly fallback: number;
 }
 
-/** A key `<arch>.<key>` that means something else in a slice than in the whole model. Absent keys stay absent. */
+/** A key `<arch>.<key>` that must say something else in a slice than in the whole model. Absent keys mostly stay absent. */
 export type HeaderRewrite =
   /** Counts layers from the model's first one, so that a slice which starts later has fewer: max(0, value - start). */
   | { readonly kind: 'count-from-start'; readonly key: string }
   /** Takes effect where tokens become rows, so that it must have none in later stages: float32 1. */
   | { readonly kind: 'one-after-first-stage'; readonly key: string }
-  /** Layers that no stage loads: uint32 0. */
-  | { readonly kind: 'zero'; readonly key: string };
+  /** Counts what no stage has a use for: uint32 0. */
+  | { readonly kind: 'zero'; readonly key: string }
+  /** What llama.cpp wants to know before it takes rows; added where the model does not say. */
+  | { readonly kind: 'when-absent'; readonly key: string; readonly value: WritableValue };
 
 /** A number of layers from which llama.cpp concludes something that changes the arithmetic or the tensors it expects. */
 export interface TellingLayerCount {

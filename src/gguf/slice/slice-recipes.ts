@@ -39,6 +39,41 @@ export const sliceRecipes: ReadonlyMap<string, SliceRecipe> = byArchitecture([
     ...plain,
     architecture: 'deepseek2',
     rewrites: [{ kind: 'count-from-start', key: 'leading_dense_block_count' }],
+    tellingLayerCounts: [26, 27].map((layers) => ({
+      layers,
+      because: 'are how llama.cpp recognises the lite models, whose queries are not compressed',
+    })),
+    // Older conversions have the keys and values in one tensor, and are computed otherwise.
+    expectedLayerTensors: ['attn_q_a.weight', 'attn_k_b.weight', 'attn_v_b.weight'],
+  },
+  {
+    ...plain,
+    architecture: 'glm4moe',
+    rewrites: [
+      { kind: 'count-from-start', key: 'leading_dense_block_count' },
+      { kind: 'zero', key: 'nextn_predict_layers' },
+      // llama.cpp takes rows only from models that place images too. With one position in all planes that is the same rope.
+      {
+        kind: 'when-absent',
+        key: 'rope.dimension_sections',
+        value: { type: 'array', elements: 'int32', items: [1, 1, 1, 0] },
+      },
+    ],
+    positionsPerRow: 4,
+  },
+  {
+    ...plain,
+    architecture: 'gpt-oss',
+    // Every other layer has a window, and llama.cpp counts them from a file's own first layer.
+    cutEvery: 2,
+    requiredTensors: [...plain.requiredTensors, 'output.weight'],
+  },
+  {
+    ...plain,
+    architecture: 'qwen3vl',
+    // Features of an image come in beside the rows, in the first layers; text has none.
+    rewrites: [{ kind: 'zero', key: 'n_deepstack_layers' }],
+    positionsPerRow: 4,
   },
 ]);
 

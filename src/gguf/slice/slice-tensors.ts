@@ -18,41 +18,44 @@ export interface SliceTensors {
   readonly stored: readonly SliceTensor[];
   /** Everything that the stage reads, in the order of the model's files: `stored`, and what it looks up in the model itself. */
   readonly read: readonly ModelTensor[];
-  /** Rows of the tensor that stands as the slice's embedding. */
+  /** Entries of the slice's vocabulary. */
   readonly vocabularyRows: number;
 }
 
 /**
  * The tensors of the stage `range`. Its layers are numbered from 0. The embedding table stays in the model, where the
  * first stage looks up the rows that it needs; all stages but the last have a vocabulary of one row of zeros instead, so
- * that nothing is computed over the whole vocabulary there. The last stage has its head in the embedding's place.
+ * that nothing is computed over the whole vocabulary there. The last stage has its head in the embedding's place, unless
+ * the architecture must have both.
  */
 export function sliceTensors(model: GgufModel, range: SliceRange, recipe: SliceRecipe): SliceTensors {
   const position = positionOf(range, model);
   const read = inFileOrder(stageTensors(model, range.start, range.end, position));
-  const headName = model.tied ? EMBEDDING : HEAD;
+  const head = position.last ? read.find(({ name }) => name === (model.tied ? EMBEDDING : HEAD)) : undefined;
+  const headName = recipe.requiredTensors.includes(HEAD) ? HEAD : EMBEDDING;
   const stored = read.flatMap((source): SliceTensor[] => {
-    const name = nameInSlice(source, range.start, position.last, headName);
+    const name = source === head ? headName : nameInSlice(source, range.start);
     return name === undefined ? [] : [{ name, type: source.type, dims: source.dims, source }];
   });
   const width = model.metadata.requiredInteger(`${model.architecture}.embedding_length`, 1, 0xffff_ffff);
+  const vocabularyRows = head?.dims[1] ?? 1;
   const fillers = recipe.requiredTensors
     .filter((required) => !stored.some(({ name }) => name === required))
-    .map((name): SliceTensor => ({ name, type: 'F32', dims: fillerDims(name, width), source: undefined }));
-  const all = [...stored, ...fillers];
-  return { stored: all, read, vocabularyRows: all.find(({ name }) => name === EMBEDDING)?.dims[1] ?? 1 };
+    .map((name) => filler(name, width, vocabularyRows));
+  return { stored: [...stored, ...fillers], read, vocabularyRows };
 }
 
 /** Undefined for what the stage reads but does not store. */
-function nameInSlice(tensor: ModelTensor, start: number, last: boolean, headName: string): string | undefined {
-  const { name, group } = tensor;
+function nameInSlice({ name, group }: ModelTensor, start: number): string | undefined {
   if (group.kind === 'layer') return name.replace(/^blk\.\d+/, `blk.${group.index - start}`);
-  if (group.kind === 'embedding') return last && name === headName ? name : undefined;
-  return name === HEAD ? EMBEDDING : name;
+  return group.kind === 'embedding' ? undefined : name;
 }
 
-function fillerDims(name: string, width: number): number[] {
-  return name === EMBEDDING || name === HEAD ? [width, 1] : [width];
+function filler(name: string, width: number, vocabularyRows: number): SliceTensor {
+  if (name !== EMBEDDING && name !== HEAD) return { name, type: 'F32', dims: [width], source: undefined };
+  // Nobody reads a whole vocabulary of zeros, so it may be of a type that takes little room.
+  const type = vocabularyRows > 1 && width % 32 === 0 ? 'Q4_0' : 'F32';
+  return { name, type, dims: [width, vocabularyRows], source: undefined };
 }
 
 /** Shard by shard, and by offset within each: the disk is read forwards. */

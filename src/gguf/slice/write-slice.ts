@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.js';
 import { encodeHeader, padded } from '../encode-header.js';
 import { type GgufModel, openModel } from '../open-model.js';
 import { tensorBytes } from '../tensor-type.js';
@@ -46,7 +47,7 @@ export async function writeSlice(path: string, spec: SliceSpec, options: TensorS
   try {
     const tensors = file.tensors.map((tensor) => ({
       ...tensor,
-      data: () => (tensor.source === undefined ? [new Uint8Array(storedBytes(tensor))] : stream.upTo(tensor.source)),
+      data: () => (tensor.source === undefined ? zeros(storedBytes(tensor)) : stream.upTo(tensor.source)),
     }));
     await writeGguf(path, { ...file, tensors });
     return await stream.finish();
@@ -59,6 +60,11 @@ function layOut({ model, range, recipe }: SliceSpec) {
   const { stored, read, vocabularyRows } = sliceTensors(model, range, recipe);
   const alignment = model.metadata.integer('general.alignment', 1, 2 ** 31) ?? 32;
   return { alignment, metadata: sliceHeader(model, range, recipe, vocabularyRows), tensors: stored, read };
+}
+
+function* zeros(bytes: number): Generator<Uint8Array> {
+  const piece = new Uint8Array(Math.min(bytes, limits.loadChunkBytes));
+  for (let left = bytes; left > 0; left -= piece.length) yield piece.subarray(0, Math.min(left, piece.length));
 }
 
 function storedBytes({ type, dims }: SliceTensor): number {

@@ -87,6 +87,30 @@ const latentAttention: Shapes = {
   'ffn_norm.weight': [WIDTH],
 };
 
+function glmLayer(layer: number): Shapes {
+  const { 'ffn_norm.weight': _, ...withoutNorm } = attention;
+  const norms = { 'post_attention_norm.weight': [WIDTH], ...queryKeyNorms, ...queryKeyBiases };
+  return { ...withoutNorm, ...norms, ...(layer < 2 ? dense : { ...experts, ...sharedExpert }) };
+}
+const nextTokenPrediction: Shapes = {
+  'nextn.eh_proj.weight': [2 * WIDTH, WIDTH],
+  'nextn.enorm.weight': [WIDTH],
+  'nextn.hnorm.weight': [WIDTH],
+  'nextn.shared_head_norm.weight': [WIDTH],
+};
+const { 'ffn_norm.weight': _, ...attentionWithoutNorm } = attention;
+const attentionWithSinks: Shapes = {
+  ...attentionWithoutNorm,
+  ...queryKeyBiases,
+  'post_attention_norm.weight': [WIDTH],
+  'attn_output.bias': [WIDTH],
+  'attn_sinks.weight': [HEADS],
+};
+
+function named(prefix: string, shapes: Shapes): Shapes {
+  return Object.fromEntries(Object.entries(shapes).map(([name, dims]) => [prefix + name, dims]));
+}
+
 /** Small models with the shapes of their architectures: every kind of layer, and a cut on either side of each. */
 export const smallArchitectures = {
   llama: {
@@ -144,6 +168,42 @@ export const smallArchitectures = {
       'rope.dimension_count': uint(ROPE_WIDTH),
     },
     tensors: (layer) => ({ ...latentAttention, ...(layer < DENSE_LAYERS ? dense : { ...experts, ...sharedExpert }) }),
+  },
+  glm4moe: {
+    layers: 6,
+    keys: {
+      ...expertKeys,
+      // One layer more than stages load, which predicts a second token.
+      block_count: uint(7),
+      nextn_predict_layers: uint(1),
+      leading_dense_block_count: uint(2),
+      expert_shared_count: uint(1),
+      expert_weights_scale: float(1.5),
+      expert_weights_norm: { type: 'bool', value: true },
+      expert_gating_func: uint(2),
+    },
+    globals: named('blk.6.', { ...glmLayer(6), ...nextTokenPrediction }),
+    tensors: glmLayer,
+  },
+  'gpt-oss': {
+    layers: 8,
+    keys: { ...expertKeys, 'attention.sliding_window': uint(24) },
+    tensors: () => ({
+      ...attentionWithSinks,
+      ...experts,
+      'ffn_gate_inp.bias': [EXPERTS],
+      'ffn_gate_exps.bias': [EXPERT_WIDTH, EXPERTS],
+      'ffn_up_exps.bias': [EXPERT_WIDTH, EXPERTS],
+      'ffn_down_exps.bias': [WIDTH, EXPERTS],
+    }),
+  },
+  qwen3vl: {
+    layers: 6,
+    keys: {
+      n_deepstack_layers: uint(3),
+      'rope.dimension_sections': { type: 'array', elements: 'int32', items: [3, 3, 2, 0] },
+    },
+    tensors: () => ({ ...attention, ...queryKeyNorms, ...dense }),
   },
 } as const satisfies Record<string, SmallArchitecture>;
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { GgufModel } from '../../../src/gguf/open-model.js';
-import { allowedCuts, sliceObstacle } from '../../../src/gguf/slice/slice-range.js';
+import { allowedCuts, needsSlice, sliceObstacle } from '../../../src/gguf/slice/slice-range.js';
 import { sliceRecipes } from '../../../src/gguf/slice/slice-recipes.js';
 import { openForSlices } from '../../../src/gguf/slice/write-slice.js';
 import { temporaryFolder } from '../temporary-folder.js';
@@ -47,4 +47,32 @@ describe('gemma3', () => {
 test('llama is cut anywhere', async () => {
   const model = await modelOf('llama');
   expect(allowedCuts(sliceRecipes.get('llama')!, model)).toEqual([1, 2, 3, 4, 5]);
+});
+
+describe('a whole model needs a slice', () => {
+  const needs = async (name: keyof typeof smallArchitectures) => {
+    const model = await modelOf(name);
+    return needsSlice(sliceRecipes.get(name)!, model, { start: 0, end: model.numLayers });
+  };
+
+  test('when its own file cannot be fed with rows', async () => {
+    expect(await needs('glm4moe')).toBe(true);
+    expect(await needs('qwen3vl')).toBe(true);
+  });
+
+  test('and otherwise none', async () => {
+    expect(await needs('llama')).toBe(false);
+    expect(await needs('deepseek2')).toBe(false);
+  });
+});
+
+test('deepseek2 is refused where llama.cpp would take it for a lite model, and where it is one', async () => {
+  const recipe = sliceRecipes.get('deepseek2')!;
+  const large = await modelOf('deepseek2', { layers: 40 });
+  expect(sliceObstacle(recipe, large, { start: 0, end: 27 })).toMatch(/cannot have a stage of 27 layers/);
+  expect(sliceObstacle(recipe, large, { start: 13, end: 40 })).toMatch(/cannot have a stage of 27 layers/);
+  expect(sliceObstacle(recipe, large, { start: 0, end: 20 })).toBeUndefined();
+  const { 'attn_q_a.weight': _, ...lite } = smallArchitectures.deepseek2.tensors(0);
+  const other = await modelOf('deepseek2', { layers: 9, tensors: () => lite });
+  expect(sliceObstacle(recipe, other, { start: 0, end: 4 })).toMatch(/no blk.0.attn_q_a.weight/);
 });

@@ -149,6 +149,27 @@ test('keys that count layers or act where tokens come in are rewritten for later
   expect(scaleOf(await slice(granite, 3, 6))).toMatchObject({ type: 'float32', value: 1 });
 });
 
+test('an architecture that must have embedding and head gets zeros for the one, and the head under its own name', async () => {
+  const path = join(folder, 'gpt-oss.gguf');
+  const model = await opened(await writeArchitectureModel(path, 'gpt-oss', smallArchitectures['gpt-oss']));
+  const rowsOf = ({ tensors }: GgufModel, name: string) => tensors.find((tensor) => tensor.name === name)!.dims[1];
+  const last = await slice(model, 4, 8);
+  expect((await contents(last)).get('output.weight')).toBe((await contents(model)).get('output.weight'));
+  expect([rowsOf(last, 'token_embd.weight'), rowsOf(last, 'output.weight')]).toEqual([320, 320]);
+  const first = await slice(model, 0, 4);
+  expect([rowsOf(first, 'token_embd.weight'), rowsOf(first, 'output.weight')]).toEqual([1, 1]);
+});
+
+test('what llama.cpp must be told before it takes rows is added, and layers that no stage loads are left out', async () => {
+  const path = join(folder, 'glm4moe.gguf');
+  const model = await opened(await writeArchitectureModel(path, 'glm4moe', smallArchitectures.glm4moe));
+  const part = await slice(model, 3, 6);
+  expect(part.metadata.arrayLength('glm4moe.rope.dimension_sections')).toBe(4);
+  expect(part.metadata.integer('glm4moe.nextn_predict_layers', 0, 9)).toBe(0);
+  expect(part.numLayers).toBe(3);
+  expect(part.tensors.some(({ name }) => name.includes('nextn') || name.startsWith('blk.3.'))).toBe(false);
+});
+
 test('gives the digest of exactly the bytes that the stage reads, in the order of the file', async () => {
   const model = await tiny('digest');
   const file = await readFile(model.path);

@@ -1,5 +1,5 @@
 import type { HeldSlice, SliceCache, TakenSlice } from '../../../gguf/slice/slice-cache.js';
-import { isWhole } from '../../../gguf/slice/slice-range.js';
+import { needsSlice } from '../../../gguf/slice/slice-range.js';
 import { sliceTensors } from '../../../gguf/slice/slice-tensors.js';
 import { StreamAborted, TensorStream, type TensorStreamOptions } from '../../../gguf/slice/tensor-stream.js';
 import { type SliceSpec, sliceReadBytes } from '../../../gguf/slice/write-slice.js';
@@ -16,7 +16,9 @@ export type StageFileOutcome =
 export async function stageFile(spec: SliceSpec, cache: SliceCache, options: LoadOptions): Promise<StageFileOutcome> {
   const progress = progressReporter(sliceReadBytes(spec), options);
   const reading = { onBytes: (bytes: number) => progress.add(bytes), signal: options.signal };
-  const taken = isWhole(spec.range, spec.model) ? await wholeFile(spec, reading) : await cache.take(spec, reading);
+  const taken = needsSlice(spec.recipe, spec.model, spec.range)
+    ? await cache.take(spec, reading)
+    : await wholeFile(spec, reading);
   switch (taken.kind) {
     case 'held':
       progress.end();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { GgufModel } from '../../../../src/gguf/open-model.js';
-import { positionOf } from '../../../../src/gguf/slice/slice-range.js';
+import { needsSlice, positionOf } from '../../../../src/gguf/slice/slice-range.js';
 import type { SliceRecipe } from '../../../../src/gguf/slice/slice-recipe.js';
 import { openForSlices, writeSlice } from '../../../../src/gguf/slice/write-slice.js';
 import { EmbeddingTable } from '../../../../src/worker/engine/llama/embedding-table.js';
@@ -38,7 +38,7 @@ export class CutModel {
     readonly settings: CutSettings,
   ) {}
 
-  /** Cuts at `cuts`; the slices are written into `folder`. */
+  /** Cuts at `cuts`; the slices are written into `folder`. A whole model is loaded as the engine loads it. */
   static async open(
     library: LlamaLibrary,
     model: GgufModel,
@@ -51,8 +51,9 @@ export class CutModel {
     const stages: StageContext[] = [];
     for (const [index, end] of bounds.slice(1).entries()) {
       const range = { start: bounds[index]!, end };
-      const path = join(folder, `slice-${range.start}-${range.end}.gguf`);
-      await writeSlice(path, { model, range, recipe });
+      const slice = join(folder, `slice-${range.start}-${range.end}.gguf`);
+      const path = needsSlice(recipe, model, range) ? slice : model.path;
+      if (path === slice) await writeSlice(slice, { model, range, recipe });
       const loaded = loadModel(library, path);
       if (loaded.kind !== 'loaded') throw new Error(`stage [${range.start}, ${end}): ${JSON.stringify(loaded)}`);
       const output = positionOf(range, model).last ? 'logits' : 'rows';
