@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -155,6 +155,7 @@ test('a worker refuses whoever is not its producer, says so in its log, and stil
   await worker.heard('ready');
   worker.send({ $case: 'stop', value: { reason: 'enough' } });
   expect(await worker.ended).toEqual({ code: 0, signal: null });
+  await expect(stat(tokenIn!.socket)).rejects.toThrow('ENOENT');
   expect(worker.log.join()).toContain('generation 2, this end was provisioned for 1');
   endpoint.close();
   await rm(own, { recursive: true });
