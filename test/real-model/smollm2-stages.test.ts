@@ -5,10 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/grpc/package-root.js';
 import { openLlamaLibrary } from '../../src/worker/engine/llama/llama-library.js';
 import { llamaLoader } from '../../src/worker/engine/llama/load-llama-layers.js';
-import { pickToken } from '../../src/worker/engine/llama/pick-token.js';
 import { openVocabulary, type Vocabulary } from '../../src/worker/engine/llama/vocabulary.js';
 import { SessionEngine } from '../../src/worker/engine/session-engine.js';
-import { WholeModel } from '../worker/engine/llama/whole-model.js';
+import { greedyTokens, WholeModel } from '../worker/engine/llama/whole-model.js';
 import { generate, pipelineOf } from '../worker/engine/pipeline.js';
 
 const models = join(packageRoot(), '.cache', 'models');
@@ -42,7 +41,7 @@ describe('SmolLM2-135M-Instruct in stages of llama.cpp', () => {
     vocabulary = opened.vocabulary;
     prompt = vocabulary.tokenize(question, { parseSpecial: true });
     const model = new WholeModel(library, path, { ...settings, tapped: false });
-    whole = greedyTokens(model, prompt);
+    whole = greedyTokens(model, prompt, TOKENS);
   });
   afterAll(async () => {
     await Promise.all(engines.map((engine) => engine.close()));
@@ -71,12 +70,3 @@ describe('SmolLM2-135M-Instruct in stages of llama.cpp', () => {
     expect(await generate(stages, prompt, TOKENS)).toEqual(whole);
   });
 });
-
-function greedyTokens(model: WholeModel, prompt: readonly number[]): number[] {
-  const greedy = { temperatureMillis: 0, topK: 0, seed: 0n };
-  const tokens = [pickToken(model.run(prompt, 0), 0, greedy)];
-  while (tokens.length < TOKENS) {
-    tokens.push(pickToken(model.run(tokens.slice(-1), prompt.length + tokens.length - 1), 0, greedy));
-  }
-  return tokens;
-}

@@ -1,5 +1,6 @@
 import type { LlamaLibrary } from '../../../../src/worker/engine/llama/llama-library.js';
 import { loadModel } from '../../../../src/worker/engine/llama/load-model.js';
+import { pickToken } from '../../../../src/worker/engine/llama/pick-token.js';
 import type { Pointer } from '../../../../src/worker/engine/llama/structs.js';
 import { sleepingThreadPool } from '../../../../src/worker/engine/llama/thread-pool.js';
 
@@ -98,4 +99,14 @@ export class WholeModel {
       return true;
     }, koffi.pointer(type));
   }
+}
+
+/** The tokens that the model says after `prompt` when it always takes the likeliest. */
+export function greedyTokens(model: WholeModel, prompt: readonly number[], count: number): number[] {
+  const greedy = { temperatureMillis: 0, topK: 0, seed: 0n };
+  const tokens = [pickToken(model.run(prompt, 0), 0, greedy)];
+  while (tokens.length < count) {
+    tokens.push(pickToken(model.run(tokens.slice(-1), prompt.length + tokens.length - 1), 0, greedy));
+  }
+  return tokens;
 }
