@@ -46,7 +46,8 @@ export class SliceCache {
   async take(spec: SliceSpec, options: TensorStreamOptions = {}): Promise<TakenSlice> {
     const { folder } = this.options;
     try {
-      await mkdir(join(folder, IN_USE), { recursive: true });
+      // What lies here is computed with as it is: nobody else may put something in.
+      await mkdir(join(folder, IN_USE), { recursive: true, mode: 0o700 });
       await sweepLeftovers(folder);
       const key = await sliceKey(spec);
       return (await this.#find(spec, key)) ?? (await this.#make(spec, key, options));

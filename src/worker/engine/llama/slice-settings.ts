@@ -1,4 +1,4 @@
-import { tmpdir, userInfo } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { limits } from '../../../core/limits.js';
 import type { SliceCacheOptions } from '../../../gguf/slice/slice-cache.js';
@@ -12,7 +12,7 @@ export const SLICE_BYTES = 'STAGEPLANE_WORKER_SLICE_BYTES';
 export function sliceSettings(environment: NodeJS.ProcessEnv = process.env): SliceCacheOptions {
   const bytes = Number(environment[SLICE_BYTES] || limits.sliceCacheBytes);
   return {
-    folder: environment[SLICE_FOLDER] || join(tmpdir(), `stageplane-slices-${userInfo().username}`),
+    folder: environment[SLICE_FOLDER] || join(homedir(), '.cache', 'stageplane', 'slices'),
     maxBytes: Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : limits.sliceCacheBytes,
   };
 }

@@ -136,6 +136,24 @@ describe.skipIf(findLlamaPackage().kind === 'refused')('engine llama.cpp', () =>
     expect(await count()).toBe(before + 1);
   });
 
+  test('a load that is ended while the library reads the slice answers CANCELLED and lets go of it', async () => {
+    const own = { ...slices, folder: join(folder, 'ended') };
+    const engine = new SessionEngine(llamaLoader(own));
+    let sliced = false;
+    const { status } = await engine.load(stageOf(await tiny('ended'), 1, 4), {
+      onProgress: ({ bytesDone, bytesTotal }) => {
+        sliced = bytesDone === bytesTotal;
+      },
+      signal: {
+        get aborted() {
+          return sliced;
+        },
+      },
+    });
+    expect(status.code).toBe('CANCELLED');
+    expect(await readdir(join(own.folder, 'in-use'))).toEqual([]);
+  });
+
   test('a stage that is the whole model is loaded from the file itself', async () => {
     const own = { ...slices, folder: join(folder, 'no-slices') };
     const engine = new SessionEngine(llamaLoader(own));

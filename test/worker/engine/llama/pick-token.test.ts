@@ -37,6 +37,18 @@ describe('sampling', () => {
     expect(times.map((count) => count > 0)).toEqual([false, true, true, true, false]);
   });
 
+  test('keeps the greatest of many, wherever they stand, and of equals the lowest ids', () => {
+    const many = Float32Array.from({ length: 500 }, (_, id) => Math.round(20 * Math.sin(id * 7)));
+    const sorted = Array.from(many.keys()).sort((a, b) => many[b]! - many[a]! || a - b);
+    for (const topK of [2, 7, 60, 499]) {
+      const seen = new Set<number>();
+      // So hot that all candidates are about as likely.
+      const settings = { temperatureMillis: 1_000_000, topK, seed: 1n };
+      for (let position = 0; position < 20 * topK; position++) seen.add(pickToken(many, position, settings));
+      expect([...seen].sort((a, b) => a - b)).toEqual(sorted.slice(0, topK).sort((a, b) => a - b));
+    }
+  });
+
   test('depends on the seed and the position alone', () => {
     const settings = { temperatureMillis: 1000, topK: 0, seed: 5n };
     const story = (seed: bigint) => Array.from({ length: 40 }, (_, at) => pickToken(logits, at, { ...settings, seed }));
