@@ -43,6 +43,9 @@ export function sliceObstacle(recipe: SliceRecipe, model: GgufModel, range: Slic
     if (layers === model.numLayers) return `${name} cannot be cut: ${layers} layers ${because}; plan a single stage`;
     if (layers === range.end - range.start) return `${name} cannot have a stage of ${layers} layers, which ${because}`;
   }
+  if (cutStep(recipe, model) === 1 && hasWindow(model)) {
+    return `${name} cannot be cut: it has an attention window, which the models that were tried had not; plan a single stage`;
+  }
   const missing = recipe.expectedLayerTensors.find(
     (tensor) => !model.tensors.some(({ name }) => name === `blk.${range.start}.${tensor}`),
   );
@@ -53,4 +56,9 @@ export function sliceObstacle(recipe: SliceRecipe, model: GgufModel, range: Slic
   const cut = [range.start, range.end].find((layer) => layer % step !== 0 && layer !== model.numLayers);
   if (cut === undefined) return undefined;
   return `${name} cannot be cut at layer ${cut}, only at multiples of ${step}: plan layer ranges that end there`;
+}
+
+/** Layers with and without a window take turns, counted from a file's first layer: a cut anywhere would mix them up. */
+function hasWindow({ metadata, architecture }: GgufModel): boolean {
+  return (metadata.integer(`${architecture}.attention.sliding_window`, 0, Number.MAX_SAFE_INTEGER) ?? 0) > 0;
 }

@@ -13,6 +13,9 @@ const plain = {
   embeddingFactor: 'one',
 } as const satisfies Omit<SliceRecipe, 'architecture'>;
 
+/** For architectures in which llama.cpp takes nothing else for the head. */
+const withHead = [...plain.requiredTensors, 'output.weight'];
+
 /** Every architecture that somebody tried to cut, by `general.architecture`. Only verified ones are offered. */
 export const sliceRecipes: ReadonlyMap<string, SliceRecipe> = byArchitecture([
   { ...plain, architecture: 'llama' },
@@ -66,7 +69,7 @@ export const sliceRecipes: ReadonlyMap<string, SliceRecipe> = byArchitecture([
     architecture: 'gpt-oss',
     // Every other layer has a window, and llama.cpp counts them from a file's own first layer.
     cutEvery: 2,
-    requiredTensors: [...plain.requiredTensors, 'output.weight'],
+    requiredTensors: withHead,
   },
   {
     ...plain,
@@ -74,6 +77,30 @@ export const sliceRecipes: ReadonlyMap<string, SliceRecipe> = byArchitecture([
     // Features of an image come in beside the rows, in the first layers; text has none.
     rewrites: [{ kind: 'zero', key: 'n_deepstack_layers' }],
     positionsPerRow: 4,
+  },
+  {
+    ...plain,
+    architecture: 'smollm3',
+    // Every fourth layer has no rope, and llama.cpp counts them from a file's own first layer.
+    cutEvery: 4,
+  },
+  { ...plain, architecture: 'qwen2moe', requiredTensors: withHead },
+  {
+    ...plain,
+    architecture: 'olmo2',
+    requiredTensors: withHead,
+    // The models with a window attend to everything in every fourth layer, counted from a file's own first one.
+    cutEvery: 4,
+  },
+  {
+    ...plain,
+    architecture: 'gemma2',
+    proof: {
+      kind: 'unverified',
+      seen:
+        'the whole model fed with rows is exact, and from the first cut on the tokens are others without any error: ' +
+        'llama.cpp multiplies whatever comes in by the root of the width, and no key of the header turns that off',
+    },
   },
 ]);
 

@@ -205,6 +205,51 @@ export const smallArchitectures = {
     },
     tensors: () => ({ ...attention, ...queryKeyNorms, ...dense }),
   },
+  gemma2: {
+    layers: 8,
+    tied: true,
+    embeddingSpread: 0.1,
+    keys: {
+      'attention.sliding_window': uint(24),
+      attn_logit_softcapping: float(50),
+      final_logit_softcapping: float(30),
+    },
+    tensors: () => ({
+      ...attention,
+      ...dense,
+      'post_attention_norm.weight': [WIDTH],
+      'post_ffw_norm.weight': [WIDTH],
+    }),
+  },
+  smollm3: { layers: 9, tied: true, tensors: () => ({ ...attention, ...dense }) },
+  qwen2moe: {
+    layers: 6,
+    keys: { ...expertKeys, expert_shared_feed_forward_length: uint(EXPERT_WIDTH) },
+    tensors: () => ({
+      ...attention,
+      ...queryKeyBiases,
+      ...experts,
+      'ffn_gate_inp_shexp.weight': [WIDTH],
+      'ffn_gate_shexp.weight': [WIDTH, EXPERT_WIDTH],
+      'ffn_up_shexp.weight': [WIDTH, EXPERT_WIDTH],
+      'ffn_down_shexp.weight': [EXPERT_WIDTH, WIDTH],
+    }),
+  },
+  olmo2: {
+    layers: 10,
+    keys: { 'attention.sliding_window': uint(24) },
+    tensors: () => {
+      const { 'attn_norm.weight': _a, 'ffn_norm.weight': _f, ...matrices } = attention;
+      return {
+        ...matrices,
+        ...dense,
+        'attn_q_norm.weight': [HEADS * HEAD],
+        'attn_k_norm.weight': [HEADS_KV * HEAD],
+        'post_attention_norm.weight': [WIDTH],
+        'post_ffw_norm.weight': [WIDTH],
+      };
+    },
+  },
 } as const satisfies Record<string, SmallArchitecture>;
 
 /** Writes the model, with pseudo-random F32 weights. */

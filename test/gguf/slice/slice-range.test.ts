@@ -66,6 +66,13 @@ describe('a whole model needs a slice', () => {
   });
 });
 
+test('a model with a window is not cut by a recipe that knows none', async () => {
+  const keys = { 'attention.sliding_window': { type: 'uint32', value: 4096 } } as const;
+  const model = await modelOf('qwen3', { layers: 7, keys });
+  expect(sliceObstacle(sliceRecipes.get('qwen3')!, model, { start: 0, end: 3 })).toMatch(/attention window/);
+  expect(sliceObstacle(sliceRecipes.get('qwen3')!, model, { start: 0, end: 7 })).toBeUndefined();
+});
+
 test('deepseek2 is refused where llama.cpp would take it for a lite model, and where it is one', async () => {
   const recipe = sliceRecipes.get('deepseek2')!;
   const large = await modelOf('deepseek2', { layers: 40 });

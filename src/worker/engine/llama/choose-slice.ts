@@ -1,3 +1,4 @@
+import { refusing } from '../../../gguf/gguf-error.js';
 import { type SliceRange, sliceObstacle } from '../../../gguf/slice/slice-range.js';
 import { sliceRecipes } from '../../../gguf/slice/slice-recipes.js';
 import { openForSlices, type SliceSpec } from '../../../gguf/slice/write-slice.js';
@@ -26,8 +27,12 @@ export async function chooseSlice(request: LoadRequest): Promise<ChosenSlice> {
     return failed('UNIMPLEMENTED', message);
   }
   const range: SliceRange = { start: request.shardStart, end: request.shardEnd + 1 };
-  const obstacle = sliceObstacle(recipe, model, range);
-  if (obstacle !== undefined) return failed('UNIMPLEMENTED', obstacle);
+  const judged = await refusing(async () => ({
+    kind: 'judged' as const,
+    obstacle: sliceObstacle(recipe, model, range),
+  }));
+  if (judged.kind === 'refused') return failed('INVALID_ARGUMENT', judged.error.message);
+  if (judged.obstacle !== undefined) return failed('UNIMPLEMENTED', judged.obstacle);
   return { kind: 'chosen', spec: { model, range, recipe } };
 }
 

@@ -197,10 +197,27 @@ describe.skipIf(findLlamaPackage().kind === 'refused')('engine llama.cpp', () =>
       });
     });
 
+    test('an architecture whose recipe did not prove right', async () => {
+      const path = await writeArchitectureModel(join(folder, 'gemma2.gguf'), 'gemma2', smallArchitectures.gemma2);
+      const status = await refusal({ path, layers: 8 }, 2);
+      expect(status).toMatchObject({ code: 'UNIMPLEMENTED', message: expect.stringContaining('architecture gemma2') });
+    });
+
     test('a cut where the architecture has none', async () => {
       const path = await writeArchitectureModel(join(folder, 'gemma3.gguf'), 'gemma3', smallArchitectures.gemma3);
       const status = await refusal({ path, layers: 20 }, 4);
       expect(status).toMatchObject({ code: 'UNIMPLEMENTED', message: expect.stringContaining('at layer 4') });
+    });
+
+    test('a header that does not say where cuts may be', async () => {
+      const keys = { 'attention.sliding_window_pattern': { type: 'string', value: 'often' } } as const;
+      const odd = { ...smallArchitectures.gemma3, keys };
+      const path = await writeArchitectureModel(join(folder, 'odd.gguf'), 'gemma3', odd);
+      const status = await refusal({ path, layers: 20 }, 6);
+      expect(status).toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        message: expect.stringContaining('sliding_window_pattern'),
+      });
     });
 
     test('a model that the library cannot load, in its words', async () => {
