@@ -5,7 +5,7 @@ import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import { limits } from '../core/limits.js';
 import { type CheckedEdges, checkEdges } from './check-edges.js';
-import { type EngineEntry, engines } from './engine/engines.js';
+import { absentEngines, type EngineEntry, engines } from './engine/engines.js';
 import { type WorkerFault, workerFault } from './stage-fault.js';
 
 /** A prepare command whose parts are all there and fit together. */
@@ -31,7 +31,8 @@ export function checkPrepare(command: PrepareStage): PrepareCheck {
   if (rangeProblem !== undefined) return malformed(rangeProblem);
   const engine = engines.get(settings.engine);
   if (engine === undefined) {
-    return unavailable(`this worker has no engine "${settings.engine}", only ${[...engines.keys()].join(', ')}`);
+    const unknown = `this worker has no engine "${settings.engine}", only ${[...engines.keys()].join(', ')}`;
+    return unavailable(absentEngines.get(settings.engine) ?? unknown);
   }
   if (!engine.devices.includes(settings.device)) {
     const known = engine.devices.join(', ');
