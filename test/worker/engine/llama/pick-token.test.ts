@@ -40,7 +40,7 @@ describe('sampling', () => {
   test('keeps the greatest of many, wherever they stand, and of equals the lowest ids', () => {
     const many = Float32Array.from({ length: 500 }, (_, id) => Math.round(20 * Math.sin(id * 7)));
     const sorted = Array.from(many.keys()).sort((a, b) => many[b]! - many[a]! || a - b);
-    for (const topK of [2, 7, 60, 499]) {
+    for (const topK of [2, 7, 60]) {
       const seen = new Set<number>();
       // So hot that all candidates are about as likely.
       const settings = { temperatureMillis: 1_000_000, topK, seed: 1n };
