@@ -143,6 +143,16 @@ export const limits = {
   /** Decode steps that may go before a waiting piece of a prompt: then one piece runs, or it would starve. */
   decodesBeforePrefill: 16,
 
+  // --- the token endpoint
+  /** Bytes of one line to a token endpoint: a prompt of `promptBytes`, each of which JSON may write as six. */
+  tokenEndpointLineBytes: 2 * 1024 * 1024,
+  /** Prompts that wait for a free session; each may have a million tokens, and somebody holds a call open for it. */
+  waitingPrompts: 256,
+  /** Tokens that an answer may be ahead of its reader: seconds of reading, and no burden to keep. */
+  unreadTokens: 256,
+  /** Milliseconds that such a reader may take nothing; its sessions are wanted by others. */
+  slowReaderMillis: 30_000,
+
   // --- slices of models
   /** Bytes of the slices that a node keeps, when it is not told: the stages of a large model and some smaller ones. */
   sliceCacheBytes: 256 * 1024 ** 3,
