@@ -143,6 +143,27 @@ export const limits = {
   /** Decode steps that may go before a waiting piece of a prompt: then one piece runs, or it would starve. */
   decodesBeforePrefill: 16,
 
+  // --- the edge gateway
+  /** Edges that a gateway knows in one direction: one of each held stage, and as many for the token endpoints beside it. */
+  gatewayEdges: 1024,
+  /** Connections of one listener; an edge has one, and further ones only while it is being replaced. */
+  gatewayConnections: 2048,
+  /** Connections of one listener that have not said yet whose they are; then the oldest goes: a producer speaks at once. */
+  gatewayStrangers: 64,
+  /** Bytes that one direction of a connection may hold before its sender waits: a few objects of a decode step. */
+  gatewayBufferBytes: 128 * 1024,
+  /** Milliseconds that a gateway tries to reach whoever comes next, like the deadline of edges; then the producer asks anew. */
+  gatewayDialMillis: 30_000,
+  /** Milliseconds of one attempt: a machine that is off answers never, and the kernel would ask it for two minutes. */
+  gatewayConnectMillis: 5000,
+  /** Milliseconds before the second attempt, and between two attempts at most: it doubles. */
+  gatewayBackoffMinMillis: 50,
+  gatewayBackoffMaxMillis: 2000,
+  /** Milliseconds that the connections of an ended stage get to hand over what they hold. */
+  gatewayLingerMillis: 2000,
+  /** Milliseconds of silence after which the kernel asks whether the other machine is alive; ten seconds more end it. */
+  gatewayKeepaliveMillis: 20_000,
+
   // --- the token endpoint
   /** Bytes of one line to a token endpoint: a prompt of `promptBytes`, each of which JSON may write as six. */
   tokenEndpointLineBytes: 2 * 1024 * 1024,
