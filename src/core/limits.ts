@@ -162,6 +162,51 @@ export const limits = {
   /** Milliseconds that a worker gives its engine to let go before it kills itself; an orphan is worse (I18). */
   workerEndMillis: 5000,
 
+  // --- edges
+  /** Milliseconds between two attempts of an edge's producer to reach its consumer, on this machine. */
+  edgeRetryMillis: 100,
+  /** Milliseconds that a connection to an edge's consumer may take to say whose it is. */
+  edgePreambleMillis: 10_000,
+  /** Connections to one edge's consumer that have not said yet whose they are. */
+  edgeConnections: 8,
+  /** Decode steps that may go before a waiting piece of a prompt: then one piece runs, or it would starve. */
+  decodesBeforePrefill: 16,
+
+  // --- the edge gateway
+  /** Edges that a gateway knows in one direction: one of each held stage, and as many for the token endpoints beside it. */
+  gatewayEdges: 1024,
+  /** Connections of one listener; an edge has one, and further ones only while it is being replaced. */
+  gatewayConnections: 2048,
+  /** Connections of one listener that have not said yet whose they are; then the oldest goes: a producer speaks at once. */
+  gatewayStrangers: 64,
+  /** Bytes that one direction of a connection may hold before its sender waits: a few objects of a decode step. */
+  gatewayBufferBytes: 128 * 1024,
+  /** Milliseconds that a gateway tries to reach whoever comes next, like the deadline of edges; then the producer asks anew. */
+  gatewayDialMillis: 30_000,
+  /** Milliseconds of one attempt: a machine that is off answers never, and the kernel would ask it for two minutes. */
+  gatewayConnectMillis: 5000,
+  /** Milliseconds before the second attempt, and between two attempts at most: it doubles. */
+  gatewayBackoffMinMillis: 50,
+  gatewayBackoffMaxMillis: 2000,
+  /** Milliseconds that the connections of an ended stage get to hand over what they hold. */
+  gatewayLingerMillis: 2000,
+  /** Milliseconds of silence after which the kernel asks whether the other machine is alive; ten seconds more end it. */
+  gatewayKeepaliveMillis: 20_000,
+
+  // --- the token endpoint
+  /** Bytes of one line to a token endpoint: a prompt of `promptBytes`, each of which JSON may write as six. */
+  tokenEndpointLineBytes: 2 * 1024 * 1024,
+  /** Prompts that wait for a free session; each may have a million tokens, and somebody holds a call open for it. */
+  waitingPrompts: 256,
+  /** Tokens that an answer may be ahead of its reader: seconds of reading, and no burden to keep. */
+  unreadTokens: 256,
+  /** Milliseconds that such a reader may take nothing; its sessions are wanted by others. */
+  slowReaderMillis: 30_000,
+
+  // --- slices of models
+  /** Bytes of the slices that a node keeps, when it is not told: the stages of a large model and some smaller ones. */
+  sliceCacheBytes: 256 * 1024 ** 3,
+
   // --- the node agent
   /** Heartbeats without an answer after which an agent opens a new session: 30 s at 5 s each, like keepalive. */
   heartbeatsUnanswered: 6,

@@ -5,7 +5,8 @@ import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import { chooseAmong } from '../core/choose-among.js';
 import { limits } from '../core/limits.js';
-import { type EngineEntry, engines } from './engine/engines.js';
+import { type CheckedEdges, checkEdges } from './check-edges.js';
+import { absentEngines, type EngineEntry, engines } from './engine/engines.js';
 import { type WorkerFault, workerFault } from './stage-fault.js';
 
 /** A prepare command whose parts are all there and fit together. */
@@ -15,12 +16,15 @@ export interface CheckedPrepare {
   readonly settings: StageSettings;
   readonly modelPath: string;
   readonly engine: EngineEntry;
+  /** Absent when the command names no sockets. */
+  readonly edges: CheckedEdges | undefined;
 }
 
 export type PrepareCheck = CheckedPrepare | { readonly kind: 'refused'; readonly fault: WorkerFault };
 
 /** Checks everything that needs no file. The first thing that is wrong decides. */
-export function checkPrepare({ provision, settings, modelPath }: PrepareStage): PrepareCheck {
+export function checkPrepare(command: PrepareStage): PrepareCheck {
+  const { provision, settings, modelPath } = command;
   if (provision === undefined) return malformed('has no provision');
   if (settings === undefined) return malformed('has no settings');
   if (modelPath === '') return malformed('has no model_path');
@@ -28,7 +32,8 @@ export function checkPrepare({ provision, settings, modelPath }: PrepareStage): 
   if (rangeProblem !== undefined) return malformed(rangeProblem);
   const engine = engines.get(settings.engine);
   if (engine === undefined) {
-    return unavailable(`this worker has no engine "${settings.engine}", ${chooseAmong([...engines.keys()])}`);
+    const unknown = `this worker has no engine "${settings.engine}", ${chooseAmong([...engines.keys()])}`;
+    return unavailable(absentEngines.get(settings.engine) ?? unknown);
   }
   if (!engine.devices.includes(settings.device)) {
     const usable = chooseAmong(engine.devices);
@@ -38,7 +43,16 @@ export function checkPrepare({ provision, settings, modelPath }: PrepareStage): 
   if (setting !== undefined) {
     return refused(StageFaultReason.STAGE_FAULT_REASON_SETTINGS_REFUSED, setting);
   }
-  return { kind: 'checked', provision, settings, modelPath, engine };
+  const edges = checkEdges(command, provision, settings);
+  if (edges.kind === 'malformed') return malformed(edges.problem);
+  return {
+    kind: 'checked',
+    provision,
+    settings,
+    modelPath,
+    engine,
+    edges: edges.kind === 'edges' ? edges : undefined,
+  };
 }
 
 function problemOfRange(provision: ProvisionStage, settings: StageSettings): string | undefined {

@@ -12,18 +12,25 @@ export interface EngineListener {
 /** Owns the engine thread from its start to its end. */
 export class EngineHost {
   readonly #abort = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  readonly #busySince = new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
   readonly #thread: Worker;
   #listener: EngineListener | undefined;
 
   constructor(prepare: PrepareStage, listener: EngineListener) {
     this.#listener = listener;
-    const workerData: EngineThreadData = { prepare, abort: this.#abort };
+    const workerData: EngineThreadData = { prepare, abort: this.#abort, busySince: this.#busySince };
     // With a stdout of its own, nothing that the thread prints gets between the lines of the protocol.
     this.#thread = new Worker(new URL('./engine-thread.js', import.meta.url), { workerData, stdout: true });
     this.#thread.stdout.pipe(process.stderr);
     this.#thread.on('message', (message: EngineMessage) => this.#listener?.onMessage(message));
     this.#thread.on('error', (error) => this.#ended(error as Error));
     this.#thread.on('exit', (code) => this.#ended(new Error(`the engine thread ended with code ${code}`)));
+  }
+
+  /** Milliseconds that the engine has been at its current step, which is one micro-batch at most; 0 while it waits. */
+  stepMillis(): number {
+    const since = Atomics.load(new BigInt64Array(this.#busySince), 0);
+    return since === 0n ? 0 : Number((process.hrtime.bigint() - since) / 1_000_000n);
   }
 
   /** Ends the thread in the middle of whatever it does, and frees what it holds. */

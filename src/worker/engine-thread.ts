@@ -1,21 +1,17 @@
-/** The thread that runs the engine, so that the worker's main thread can always answer. */
+/** The thread that runs the engine and its edges, so that the worker's main thread can always answer. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { EngineMessage, EngineThreadData } from './engine-messages.js';
-import { prepareStage } from './prepare-stage.js';
+import { runStage } from './run-stage.js';
 
-const { prepare, abort } = workerData as EngineThreadData;
-const flag = new Int32Array(abort);
-const say = (message: EngineMessage) => parentPort!.postMessage(message);
+const { prepare, abort, busySince } = workerData as EngineThreadData;
+const abortWord = new Int32Array(abort);
+const busyWord = new BigInt64Array(busySince);
 
-const outcome = await prepareStage(prepare, {
-  onProgress: (report) => say({ kind: 'progress', ...report }),
-  signal: {
-    get aborted() {
-      return Atomics.load(flag, 0) !== 0;
-    },
-  },
-});
-say({ kind: 'prepared', outcome });
-
-// A prepared engine waits here for its edges; without this the thread would end and free it.
+// A prepared engine waits for its edges, or for nothing; without this the thread would end and free it.
 parentPort!.on('message', () => {});
+
+await runStage(prepare, {
+  say: (message: EngineMessage) => parentPort!.postMessage(message),
+  isAborted: () => Atomics.load(abortWord, 0) !== 0,
+  busy: (isBusy) => void Atomics.store(busyWord, 0, isBusy ? process.hrtime.bigint() : 0n),
+});

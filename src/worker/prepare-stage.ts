@@ -12,13 +12,20 @@ import type { StatusCode } from './engine/status.js';
 import { type WorkerFault, workerFault } from './stage-fault.js';
 
 export type PrepareOutcome =
-  | { readonly kind: 'ready'; readonly footprint: StageFootprint }
+  | { readonly kind: 'ready'; readonly footprint: StageFootprint; readonly engine: SessionEngine }
   | { readonly kind: 'faulted'; readonly fault: WorkerFault };
 
+export interface PrepareOptions extends LoadOptions {
+  /** Done once the command is sound, before the file is opened; a fault ends the preparation. */
+  readonly beforeLoad?: (checked: CheckedPrepare) => Promise<WorkerFault | undefined>;
+}
+
 /** Carries out a prepare command: checks it, checks the file, and loads the stage's layers. */
-export async function prepareStage(command: PrepareStage, options: LoadOptions): Promise<PrepareOutcome> {
+export async function prepareStage(command: PrepareStage, options: PrepareOptions): Promise<PrepareOutcome> {
   const checked = checkPrepare(command);
   if (checked.kind === 'refused') return { kind: 'faulted', fault: checked.fault };
+  const early = await options.beforeLoad?.(checked);
+  if (early !== undefined) return { kind: 'faulted', fault: early };
   const opened = await openModel(checked.modelPath);
   if (opened.kind === 'refused') return faulted(fileReason(opened.error.kind), opened.error.message);
   const mismatch = await modelFault(checked, opened.model);
@@ -26,7 +33,7 @@ export async function prepareStage(command: PrepareStage, options: LoadOptions):
   const engine = await checked.engine.make();
   const loaded = await engine.load(loadRequest(checked), { ...options, model: opened.model });
   if (loaded.status.code !== 'OK') return faulted(loadReason(loaded.status.code), loaded.status.message);
-  return { kind: 'ready', footprint: footprintOf(engine) };
+  return { kind: 'ready', footprint: footprintOf(engine), engine };
 }
 
 function loadRequest({ provision, settings, modelPath }: CheckedPrepare): LoadRequest {

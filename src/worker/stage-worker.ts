@@ -17,22 +17,29 @@ export interface WorkerPort {
   };
   /** Milliseconds on a clock that never goes back. */
   now(): number;
-  startEngine(prepare: PrepareStage, listener: EngineListener): { stop(): Promise<void> };
+  startEngine(prepare: PrepareStage, listener: EngineListener): RunningEngine;
   /** A stop was commanded: free the engine, say `stopped`, exit with 0. */
   stop(): void;
 }
 
+/** An engine in its thread, from its load to its end. */
+export interface RunningEngine {
+  /** Milliseconds that it has been at its current step; 0 while it waits. */
+  stepMillis(): number;
+  stop(): Promise<void>;
+}
+
 type State =
   | { readonly kind: 'idle' }
-  | { readonly kind: 'loading' | 'ready'; readonly engine: { stop(): Promise<void> } }
+  | { readonly kind: 'loading' | 'ready'; readonly engine: RunningEngine }
   /** The stage is over. Only health checks and the stop are answered. */
   | { readonly kind: 'faulted' };
 
 /** The worker's side of the protocol: one stage, at most one fault, and an answer to every health check. */
 export class StageWorker {
   #state: State = { kind: 'idle' };
-  /** When the engine began what it is doing, or last got on with it. */
-  #busySince: number | undefined;
+  /** When the load began or last got on; undefined when none is under way. */
+  #loadingSince: number | undefined;
 
   constructor(readonly port: WorkerPort) {}
 
@@ -67,7 +74,7 @@ export class StageWorker {
   async freeEngine(): Promise<void> {
     const state = this.#state;
     this.#state = { kind: 'faulted' };
-    this.#busySince = undefined;
+    this.#loadingSince = undefined;
     if ('engine' in state) await state.engine.stop();
   }
 
@@ -92,7 +99,7 @@ export class StageWorker {
     const { provision, generation, modelPath } = prepare;
     const stage = { run: String(provision?.runId), stage: provision?.stageIndex, generation, model: modelPath };
     this.port.log.info(stage, 'stage prepares');
-    this.#busySince = this.port.now();
+    this.#loadingSince = this.port.now();
     const engine = this.port.startEngine(prepare, {
       onMessage: (message) => this.#heard(message),
       onEnd: (error) => this.#engineEnded(error),
@@ -101,22 +108,36 @@ export class StageWorker {
   }
 
   #heard(message: EngineMessage): void {
-    if (this.#state.kind !== 'loading') return;
-    if (message.kind === 'progress') {
-      this.#busySince = this.port.now();
-      const bytes = { bytesDone: BigInt(message.bytesDone), bytesTotal: BigInt(message.bytesTotal) };
-      this.port.say({ $case: 'loading', value: { phase: LoadProgress_Phase.PHASE_BYTES, ...bytes } });
-      return;
+    if (this.#state.kind !== 'loading' && this.#state.kind !== 'ready') return;
+    switch (message.kind) {
+      case 'progress': {
+        this.#loadingSince = this.port.now();
+        this.#sayLoading(LoadProgress_Phase.PHASE_BYTES, BigInt(message.bytesDone), BigInt(message.bytesTotal));
+        break;
+      }
+      case 'waiting-edges': {
+        this.#loadingSince = undefined;
+        const { bytesRead } = message.footprint;
+        this.#sayLoading(LoadProgress_Phase.PHASE_WAITING_EDGES, bytesRead, bytesRead);
+        break;
+      }
+      case 'ready':
+        this.#state = { kind: 'ready', engine: this.#state.engine };
+        this.#loadingSince = undefined;
+        this.port.log.info({ bytes: String(message.footprint.bytesRead) }, 'stage ready');
+        this.port.say({ $case: 'ready', value: message.footprint });
+        break;
+      case 'faulted':
+        this.fault(message.fault);
+        break;
+      case 'note':
+        this.port.log.warn({ note: message.sentence }, 'edge');
+        break;
     }
-    const { outcome } = message;
-    if (outcome.kind === 'faulted') {
-      this.fault(outcome.fault);
-      return;
-    }
-    this.#state = { kind: 'ready', engine: this.#state.engine };
-    this.#busySince = undefined;
-    this.port.log.info({ bytes: String(outcome.footprint.bytesRead) }, 'stage ready');
-    this.port.say({ $case: 'ready', value: outcome.footprint });
+  }
+
+  #sayLoading(phase: LoadProgress_Phase, bytesDone: bigint, bytesTotal: bigint): void {
+    this.port.say({ $case: 'loading', value: { phase, bytesDone, bytesTotal } });
   }
 
   #engineEnded(error: Error): void {
@@ -136,6 +157,12 @@ export class StageWorker {
   }
 
   #busyMillis(): bigint {
-    return this.#busySince === undefined ? 0n : BigInt(Math.max(0, Math.round(this.port.now() - this.#busySince)));
+    const since = this.#loadingSince;
+    const millis = since === undefined ? this.#stepMillis() : this.port.now() - since;
+    return BigInt(Math.max(0, Math.round(millis)));
+  }
+
+  #stepMillis(): number {
+    return 'engine' in this.#state ? this.#state.engine.stepMillis() : 0;
   }
 }

@@ -5,5 +5,6 @@ export default defineConfig({
     include: ['test/real-model/**/*.test.ts'],
     reporters: ['default', './test/plain-counts.ts'],
     testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 });

@@ -54,7 +54,7 @@ describe('a stage from its beginning to its end', () => {
     const opened = await openModel(tiny.modelPath);
     if (opened.kind === 'refused') throw opened.error;
     const worker = startWith(prepareCommand({ ...tiny, layers: [1, 3] }, { modelDigest: opened.model.digest }));
-    expect(await worker.heard('hello')).toEqual({ protocol: 1, engines: ['fixture'] });
+    expect(await worker.heard('hello')).toEqual({ protocol: 1, engines: expect.arrayContaining(['fixture']) });
     const footprint = await worker.heard('ready');
     expect(footprint.bytesRead).toBeGreaterThan(0n);
     expect(footprint.bytesDigest).toMatch(/^[0-9a-f]{64}$/);

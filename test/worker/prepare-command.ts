@@ -40,5 +40,7 @@ export function prepareCommand(stage: StageOfModel, settings: Partial<StageSetti
     generation: 1,
     modelPath: stage.modelPath,
     producerNodeId: 1n,
+    inboundSocket: '',
+    outboundSocket: '',
   };
 }

@@ -2,14 +2,17 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DtypeFamily } from '../../gen/stageplane/v1/model.js';
+import { EdgeKind } from '../../gen/stageplane/v1/plan.js';
 import { Fidelity, KvCacheType, type ProvisionStage, type StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { StageFaultReason as Reason } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import { openModel } from '../../src/gguf/open-model.js';
 import { stageTensors } from '../../src/gguf/stage-tensors.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
+import type { CheckedEdges } from '../../src/worker/check-edges.js';
 import { prepareStage } from '../../src/worker/prepare-stage.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { stageCommand } from './edge/stage-chain.js';
 import { prepareCommand } from './prepare-command.js';
 
 const folder = temporaryFolder(afterAll);
@@ -125,5 +128,46 @@ describe('a command whose parts do not fit together is INVALID_DELIVERY', () => 
     const command = prepareCommand(stage);
     spoil(command);
     expect((await faultOf(command)).reason).toBe(Reason.STAGE_FAULT_REASON_INVALID_DELIVERY);
+  });
+});
+
+describe('sockets and edges that do not fit together are INVALID_DELIVERY', () => {
+  const withEdges = () =>
+    stageCommand(stage, { folder: '/run/stageplane', index: 1, stageCount: 3, layers: [1, 3] }, { microBatch: 16 });
+
+  test.each<[string, (command: PrepareStage) => void]>([
+    ['has one socket', (command) => Object.assign(command, { outboundSocket: '' })],
+    ['socket path of 100 bytes', (command) => Object.assign(command, { inboundSocket: '/'.padEnd(100, 'x') })],
+    ['no whole inbound edge', (command) => delete command.provision!.inbound],
+    ['no whole outbound edge', (command) => delete command.provision!.outbound!.ringSpec],
+    ['how wide rows are', (command) => delete command.provision!.model],
+    [
+      'EDGE_KIND_TOKEN_IN',
+      (command) => Object.assign(command.provision!.inbound!, { kind: EdgeKind.EDGE_KIND_TOKEN_IN }),
+    ],
+    ['alignment 0', (command) => Object.assign(command.provision!.outbound!.objectSpec!, { alignment: 0 })],
+  ])('%s', async (named, spoil) => {
+    const command = withEdges();
+    spoil(command);
+    const fault = await faultOf(command);
+    expect(fault.reason).toBe(Reason.STAGE_FAULT_REASON_INVALID_DELIVERY);
+    expect(fault.message).toContain(named);
+  });
+
+  test('those that do are opened before the file is, with objects of a micro-batch at most', async () => {
+    let edges: CheckedEdges | undefined;
+    const command = { ...withEdges(), modelPath: '/missing.gguf' };
+    const outcome = await prepareStage(command, {
+      beforeLoad: async (checked) => {
+        edges = checked.edges;
+        return undefined;
+      },
+    });
+    expect(outcome).toMatchObject({ fault: { reason: Reason.STAGE_FAULT_REASON_MODEL_NOT_FOUND } });
+    expect(edges).toMatchObject({
+      inbound: { contract: { edgeId: 2n, producerNodeId: 2n, maxExtent: 16 * 32 * 4 } },
+      outbound: { contract: { edgeId: 3n, producerNodeId: 3n } },
+      shape: { layerStart: 1, isTail: false, hiddenDim: 32 },
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
+import { LoadProgress_Phase, StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import type { WorkerEvent } from '../../gen/stageplane/v1/worker.js';
 import { limits } from '../../src/core/limits.js';
 import type { EngineListener } from '../../src/worker/engine-host.js';
@@ -11,7 +11,7 @@ import { commandLine } from './worker-process.js';
 function loadingWorker() {
   const said: NonNullable<WorkerEvent['event']>[] = [];
   const logged: object[] = [];
-  const clock = { millis: 0 };
+  const clock = { millis: 0, stepMillis: 0 };
   let engine: EngineListener | undefined;
   let engineStops = 0;
   const log = (fields: object) => logged.push(fields);
@@ -22,6 +22,7 @@ function loadingWorker() {
     startEngine: (_, listener) => {
       engine = listener;
       return {
+        stepMillis: () => clock.stepMillis,
         stop: async () => {
           engineStops += 1;
         },
@@ -35,10 +36,8 @@ function loadingWorker() {
 }
 
 const health = { kind: 'line', text: '{"checkHealth":{"sequence":"1"}}' } as const;
-const ready = {
-  kind: 'prepared',
-  outcome: { kind: 'ready', footprint: { bytesRead: 1n, bytesDigest: '', deviceBytes: 1n, hostBytes: 1n } },
-} as const;
+const footprint = { bytesRead: 1n, bytesDigest: '', deviceBytes: 1n, hostBytes: 1n };
+const ready = { kind: 'ready', footprint } as const;
 
 test('busy counts from the last sign of progress, and is 0 once the engine waits', () => {
   const { worker, said, clock, engine } = loadingWorker();
@@ -49,8 +48,32 @@ test('busy counts from the last sign of progress, and is 0 once the engine waits
   worker.receive(health);
   engine.onMessage(ready);
   worker.receive(health);
+  clock.stepMillis = 12;
+  worker.receive(health);
   const busy = said.flatMap((event) => (event.$case === 'health' ? [event.value.busyMillis] : []));
-  expect(busy).toEqual([70n, 5n, 0n]);
+  expect(busy).toEqual([70n, 5n, 0n, 12n]);
+});
+
+test('a loaded stage that waits for its neighbours says so, and is not busy', () => {
+  const { worker, said, clock, engine } = loadingWorker();
+  clock.millis = 70;
+  engine.onMessage({ kind: 'waiting-edges', footprint });
+  worker.receive(health);
+  expect(said).toEqual([
+    {
+      $case: 'loading',
+      value: { phase: LoadProgress_Phase.PHASE_WAITING_EDGES, bytesDone: 1n, bytesTotal: 1n },
+    },
+    { $case: 'health', value: { sequence: 1n, busyMillis: 0n } },
+  ]);
+});
+
+test('a ready stage whose edge breaks is a fault', () => {
+  const { said, engine } = loadingWorker();
+  engine.onMessage(ready);
+  const reason = StageFaultReason.STAGE_FAULT_REASON_EDGE_CLOSED;
+  engine.onMessage({ kind: 'faulted', fault: { reason, message: 'closed' } });
+  expect(said.at(-1)).toMatchObject({ $case: 'fault', value: { reason } });
 });
 
 test('an exception in the engine thread is an INTERNAL fault whose incident is in the log', () => {

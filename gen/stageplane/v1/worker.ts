@@ -27,6 +27,14 @@ export interface PrepareStage {
   modelPath: string;
   /** Node of the inbound edge's producer. */
   producerNodeId: bigint;
+  /**
+   * Unix socket, under 100 bytes, on which the stage shall listen for the producer of its inbound edge, before it loads.
+   * Chosen by the agent and good on this machine alone. Both sockets are set, or none: then the stage has no edges, and
+   * is ready once it is loaded.
+   */
+  inboundSocket: string;
+  /** Unix socket to which the stage shall connect as the producer of its outbound edge; it may not be there yet. */
+  outboundSocket: string;
 }
 
 /** End. The worker answers `stopped` and exits with code 0. */
@@ -198,7 +206,15 @@ export const WorkerCommand: MessageFns<WorkerCommand> = {
 };
 
 function createBasePrepareStage(): PrepareStage {
-  return { provision: undefined, settings: undefined, generation: 0, modelPath: "", producerNodeId: 0n };
+  return {
+    provision: undefined,
+    settings: undefined,
+    generation: 0,
+    modelPath: "",
+    producerNodeId: 0n,
+    inboundSocket: "",
+    outboundSocket: "",
+  };
 }
 
 export const PrepareStage: MessageFns<PrepareStage> = {
@@ -220,6 +236,12 @@ export const PrepareStage: MessageFns<PrepareStage> = {
         throw new globalThis.Error("value provided for field message.producerNodeId of type uint64 too large");
       }
       writer.uint32(40).uint64(message.producerNodeId);
+    }
+    if (message.inboundSocket !== "") {
+      writer.uint32(50).string(message.inboundSocket);
+    }
+    if (message.outboundSocket !== "") {
+      writer.uint32(58).string(message.outboundSocket);
     }
     return writer;
   },
@@ -277,6 +299,22 @@ export const PrepareStage: MessageFns<PrepareStage> = {
             message.producerNodeId = reader.uint64() as bigint;
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.inboundSocket = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.outboundSocket = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -304,6 +342,16 @@ export const PrepareStage: MessageFns<PrepareStage> = {
         : isSet(object.producer_node_id)
         ? BigInt(object.producer_node_id)
         : 0n,
+      inboundSocket: isSet(object.inboundSocket)
+        ? globalThis.String(object.inboundSocket)
+        : isSet(object.inbound_socket)
+        ? globalThis.String(object.inbound_socket)
+        : "",
+      outboundSocket: isSet(object.outboundSocket)
+        ? globalThis.String(object.outboundSocket)
+        : isSet(object.outbound_socket)
+        ? globalThis.String(object.outbound_socket)
+        : "",
     };
   },
 
@@ -324,6 +372,12 @@ export const PrepareStage: MessageFns<PrepareStage> = {
     if (message.producerNodeId !== 0n) {
       obj.producerNodeId = message.producerNodeId.toString();
     }
+    if (message.inboundSocket !== "") {
+      obj.inboundSocket = message.inboundSocket;
+    }
+    if (message.outboundSocket !== "") {
+      obj.outboundSocket = message.outboundSocket;
+    }
     return obj;
   },
 
@@ -343,6 +397,8 @@ export const PrepareStage: MessageFns<PrepareStage> = {
     message.producerNodeId = (object.producerNodeId !== undefined && object.producerNodeId !== null)
       ? BigInt(object.producerNodeId)
       : 0n;
+    message.inboundSocket = object.inboundSocket ?? "";
+    message.outboundSocket = object.outboundSocket ?? "";
     return message;
   },
 };

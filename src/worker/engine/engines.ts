@@ -1,3 +1,4 @@
+import { findLlamaPackage, type LlamaPackage, type LlamaRefusal } from './llama/llama-package.js';
 import type { SessionEngine } from './session-engine.js';
 
 /** An engine that this worker can load. Its code is imported only when it is made: a worker waits without it. */
@@ -7,17 +8,40 @@ export interface EngineEntry {
   make(): Promise<SessionEngine>;
 }
 
-/** By the name that `StageSettings.engine` gives. */
-export const engines: ReadonlyMap<string, EngineEntry> = new Map([
-  [
-    'fixture',
-    {
-      devices: ['cpu'],
-      make: async () => {
-        const { SessionEngine } = await import('./session-engine.js');
-        const { loadFixtureLayers } = await import('./fixture/load-fixture-layers.js');
-        return new SessionEngine(loadFixtureLayers);
-      },
-    },
-  ],
-]);
+const fixture: EngineEntry = {
+  devices: ['cpu'],
+  make: async () => {
+    const { SessionEngine } = await import('./session-engine.js');
+    const { loadFixtureLayers } = await import('./fixture/load-fixture-layers.js');
+    return new SessionEngine(loadFixtureLayers);
+  },
+};
+
+const llama: EngineEntry = {
+  devices: ['cpu'],
+  make: async () => {
+    const { SessionEngine } = await import('./session-engine.js');
+    const { llamaLoader } = await import('./llama/load-llama-layers.js');
+    const { sliceSettings } = await import('./llama/slice-settings.js');
+    return new SessionEngine(llamaLoader(sliceSettings()));
+  },
+};
+
+export interface EngineList {
+  /** By the name that `StageSettings.engine` gives. */
+  readonly offered: ReadonlyMap<string, EngineEntry>;
+  /** Why an engine that this program knows is not offered here, as a sentence. */
+  readonly absent: ReadonlyMap<string, string>;
+}
+
+/** llama.cpp is offered only where its library is the one that it is made for. */
+export function listEngines(library: LlamaPackage | LlamaRefusal): EngineList {
+  return library.kind === 'found'
+    ? { offered: new Map([...always, ['llama.cpp', llama]]), absent: new Map() }
+    : { offered: new Map(always), absent: new Map([['llama.cpp', library.message]]) };
+}
+
+const always = [['fixture', fixture]] as const;
+
+/** The engines of this worker on this machine. */
+export const { offered: engines, absent: absentEngines } = listEngines(findLlamaPackage());

@@ -72,6 +72,11 @@ export class SessionEngine implements ShardEngine {
     return this.#state.kind === 'loaded' ? this.#state.sessions.release(sessionId) : OK;
   }
 
+  /** Drops what a session holds from `position` on; CACHE_MISS when it holds less, or cannot go back and was dropped. */
+  truncate(sessionId: string, position: number): StructuredStatus {
+    return this.#state.kind === 'loaded' ? this.#state.sessions.truncate(sessionId, position) : notLoaded;
+  }
+
   health(): HealthResult {
     switch (this.#state.kind) {
       case 'unloaded':
@@ -98,6 +103,14 @@ export class SessionEngine implements ShardEngine {
       generatedTokens,
       cancelledSessions,
     });
+  }
+
+  /** Frees the layers, once the steps that wait have been ended; the engine can load others then. */
+  async close(): Promise<void> {
+    const state = this.#state;
+    if (state.kind !== 'loaded') return;
+    this.#state = { kind: 'unloaded' };
+    await state.sessions.close();
   }
 
   #step(request: PrefillRequest | DecodeRequest): Promise<StepResult> | StepResult {

@@ -50,6 +50,9 @@ export interface StageLayers {
 
   /** Drops all KV of a session. */
   drop(session: string): void;
+
+  /** Frees everything. Called once, and nothing after it. */
+  close(): Promise<void>;
 }
 
 export type LoadLayersOutcome =

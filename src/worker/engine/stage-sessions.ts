@@ -63,6 +63,32 @@ export class StageSessions {
     return OK;
   }
 
+  /**
+   * Drops what a session holds from `position` on. CACHE_MISS when it holds less, or when the architecture cannot forget
+   * single positions and the session was dropped. FAILED_PRECONDITION while a step of the session waits or runs.
+   */
+  truncate(sessionId: string, position: number): StructuredStatus {
+    if (this.queue.has(sessionId)) {
+      return failure('FAILED_PRECONDITION', `session ${sessionId} has a step under way: truncate it after that`);
+    }
+    const session = this.table.find(sessionId);
+    const held = session?.length ?? 0;
+    if (held < position) {
+      return failure(
+        'CACHE_MISS',
+        `session ${sessionId} holds ${held} positions here, not ${position}: prefill from 0`,
+      );
+    }
+    if (session === undefined || held === position || this.#truncate(session, position)) return OK;
+    return failure('CACHE_MISS', `session ${sessionId} cannot go back to ${position}: prefill from 0`);
+  }
+
+  /** Ends the steps that wait or run, and frees the layers. */
+  async close(): Promise<void> {
+    await this.queue.end();
+    await this.layers.close();
+  }
+
   async #perform(request: StepRequest, work: Work): Promise<StepResult> {
     if (work.cancelled) return cancelledStep(work);
     if (request.routeEpoch < this.table.epoch) {

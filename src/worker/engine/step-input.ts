@@ -20,13 +20,13 @@ export function boundaryAfter(layer: number): string {
 
 /** The tensor that carries activation rows to the next stage. */
 export function hiddenTensor(values: Float32Array, hiddenDim: number): EngineTensor {
-  const data = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-  return new EngineTensor({
-    name: TENSOR_NAME,
-    shape: [values.length / hiddenDim, hiddenDim],
-    dtype: DTYPE,
-    data,
-  });
+  return hiddenTensorOf(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), hiddenDim);
+}
+
+/** The same of rows as they travel: f32 little endian, a multiple of `hiddenDim` of them. */
+export function hiddenTensorOf(data: Uint8Array, hiddenDim: number): EngineTensor {
+  const rows = data.byteLength / (hiddenDim * Float32Array.BYTES_PER_ELEMENT);
+  return new EngineTensor({ name: TENSOR_NAME, shape: [rows, hiddenDim], dtype: DTYPE, data });
 }
 
 /** Takes the rows out of a request, or says why this stage cannot use them. */
@@ -81,8 +81,8 @@ function hiddenRows(tensor: EngineTensor, hiddenDim: number): StepRows {
   if (tensor.data.byteLength !== bytes) {
     return refused(`the bundle has ${tensor.data.byteLength} bytes of rows, but its shape needs ${bytes}`);
   }
-  // A copy, because bytes that came out of a larger buffer need not lie on a multiple of four.
-  const values = new Float32Array(tensor.data.slice().buffer);
+  // A copy, because bytes that came out of a larger buffer need not lie on a multiple of four; `slice` of a Buffer is none.
+  const values = new Float32Array(new Uint8Array(tensor.data).buffer);
   return { kind: 'rows', count: rows!, input: { kind: 'rows', values } };
 }
 

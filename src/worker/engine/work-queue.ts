@@ -28,12 +28,23 @@ export class WorkQueue {
     return [...this.#works].reduce((sum, work) => sum + work.bytes, 0);
   }
 
+  /** Whether a step of the session waits or runs. */
+  has(sessionId: string): boolean {
+    return [...this.#works].some((work) => work.sessionId === sessionId);
+  }
+
   /** `perform` must not reject. */
   run<T>(work: Work, perform: () => Promise<T>): Promise<T> {
     this.#works.add(work);
     const done = this.#last.then(perform).finally(() => this.#works.delete(work));
     this.#last = done;
     return done;
+  }
+
+  /** Cancels everything, and resolves when nothing runs any more. */
+  async end(): Promise<void> {
+    for (const work of this.#works) work.cancelled = true;
+    await this.#last;
   }
 
   /** Cancels a session's steps, or the one of that name, and says whether there were any. */

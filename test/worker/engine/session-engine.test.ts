@@ -28,6 +28,9 @@ function scriptedLayers(options: { onRun?: (position: number) => void; canTrunca
     drop(session) {
       calls.push(`drop ${session}`);
     },
+    async close() {
+      calls.push('close');
+    },
   };
   return { calls, layers };
 }
@@ -130,4 +133,18 @@ test('a loader that throws is a failed load', async () => {
   const loaded = await engine.load(new LoadRequest({ artifactPath: 'm', shardStart: 0, shardEnd: 0, totalLayers: 1 }));
   expect(loaded.status).toMatchObject({ code: 'INTERNAL', message: expect.stringContaining('no library') });
   expect(engine.health().serving).toBe(false);
+});
+
+test('a close ends the steps that run and wait, and then frees the layers', async () => {
+  const { calls, layers } = scriptedLayers();
+  const engine = await engineOf(layers);
+  const steps = [engine.prefill(prefill([1, 2, 3, 4])), engine.prefill(prefill([5], 4, 1))];
+  // The first micro-batch of the first step has run when its turn comes.
+  await Promise.resolve();
+  await engine.close();
+  expect((await Promise.all(steps)).map(({ status }) => status.code)).toEqual(['CANCELLED', 'CANCELLED']);
+  expect(calls.at(-1)).toBe('close');
+  expect((await engine.prefill(prefill([1]))).status.code).toBe('NOT_LOADED');
+  await engine.close();
+  expect(calls.filter((call) => call === 'close')).toHaveLength(1);
 });

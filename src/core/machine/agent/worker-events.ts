@@ -21,7 +21,9 @@ export function workerGreeted(turn: Turn, key: StageKey, hello: WorkerHello): vo
     return;
   }
   const { provision, settings, producerNodeId } = stage.delivery;
-  const value = { provision, settings, producerNodeId, generation: key.generation, modelPath: stage.modelPath };
+  const sockets = { inboundSocket: '', outboundSocket: '' };
+  const { modelPath } = stage;
+  const value = { provision, settings, producerNodeId, generation: key.generation, modelPath, ...sockets };
   turn.perform({ kind: 'command-worker', key, command: { command: { $case: 'prepare', value } } });
 }
 

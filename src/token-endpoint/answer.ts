@@ -1,0 +1,79 @@
+import type { TextDelta, TextDone, TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
+import { limits } from '../core/limits.js';
+import { TextStream } from './text-stream.js';
+import type { Tokenizer } from './tokenizer.js';
+
+export interface AdmittedPrompt {
+  readonly requestId: string;
+  /** Empty for none. */
+  readonly conversation: string;
+  readonly tokens: readonly number[];
+  /** Of the answer; may be infinite. */
+  readonly maxTokens: number;
+}
+
+/** One request from its admission to its `done`: its prompt, its text so far and its clock. Times are milliseconds. */
+export class Answer {
+  readonly #text = new TextStream();
+  #generated = 0;
+  #acknowledged = 0;
+  #firstAt: number | undefined;
+  #lastAt = 0;
+
+  constructor(
+    readonly prompt: AdmittedPrompt,
+    readonly startedAt: number,
+  ) {}
+
+  get isComplete(): boolean {
+    return this.#generated >= this.prompt.maxTokens;
+  }
+
+  /** Whether its reader is so far behind that it has to wait. */
+  get isAhead(): boolean {
+    return this.#generated - this.#acknowledged >= limits.unreadTokens;
+  }
+
+  /** Notes how many tokens the reader has in all; says whether that is more than before. */
+  acknowledge(tokens: number): boolean {
+    const known = Math.min(tokens, this.#generated);
+    const isMore = known > this.#acknowledged;
+    if (isMore) this.#acknowledged = known;
+    return isMore;
+  }
+
+  /** Adds a token; gives what its reader gets. Undefined when the tokenizer has no such token. */
+  add(token: number, tokenizer: Tokenizer, at: number): TextDelta | undefined {
+    const piece = tokenizer.piece(token);
+    if (piece === undefined) return undefined;
+    this.#generated += 1;
+    this.#firstAt ??= at;
+    this.#lastAt = at;
+    return { requestId: this.prompt.requestId, text: this.#text.push(piece), tokenIds: [token] };
+  }
+
+  /** The text of a character that never became whole. */
+  rest(): TextDelta | undefined {
+    const text = this.#text.end();
+    return text === '' ? undefined : { requestId: this.prompt.requestId, text, tokenIds: [] };
+  }
+
+  done(reason: TextDoneReason, message: string, reusedTokens: number): TextDone {
+    const firstMillis = this.#firstAt === undefined ? 0 : this.#firstAt - this.startedAt;
+    return {
+      requestId: this.prompt.requestId,
+      reason,
+      message,
+      promptTokens: this.prompt.tokens.length,
+      reusedTokens,
+      generatedTokens: this.#generated,
+      firstTokenMicros: BigInt(Math.round(firstMillis * 1000)),
+      tokensPerSecondMillis: BigInt(Math.round(this.#tokensPerSecond() * 1000)),
+    };
+  }
+
+  #tokensPerSecond(): number {
+    const millis = this.#lastAt - (this.#firstAt ?? 0);
+    return this.#generated > 1 && millis > 0 ? ((this.#generated - 1) / millis) * 1000 : 0;
+  }
+}

@@ -1,0 +1,122 @@
+import { connect, type Socket } from 'node:net';
+import { limits } from '../../core/limits.js';
+import type { EdgeContract } from './edge-contract.js';
+import type { EdgeFault } from './edge-fault.js';
+import { edgeName, encodePreamble, PREAMBLE_BYTES } from './edge-preamble.js';
+import { encodeHeader, HEADER_BYTES, objectFlags, type StageObject } from './object-record.js';
+import { readBlock } from './read-block.js';
+import { SessionSequences } from './session-sequences.js';
+
+/** What the producer's end of an edge tells. */
+export interface ProducerEvents {
+  /** The consumer has taken this producer. Once. */
+  onReady(): void;
+  /** There is room again after `hasRoom` said no. */
+  onRoom(): void;
+  /** The edge is over. Once, and nothing follows. */
+  onFault(fault: EdgeFault): void;
+  /** A sentence for the log: why the edge is not ready yet. Once. */
+  onNote(sentence: string): void;
+}
+
+/** The producer's end of one edge. Connects until its consumer takes it; what ends it then is final. */
+export class EdgeDialer {
+  readonly #sequences = new SessionSequences();
+  #socket: Socket | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #ready = false;
+  #over = false;
+  #noted = false;
+  /** Someone waits for room. */
+  #awaited = false;
+
+  /** Begins to connect at once. */
+  constructor(
+    readonly path: string,
+    readonly contract: EdgeContract,
+    readonly events: ProducerEvents,
+  ) {
+    this.#connect();
+  }
+
+  /** Whether an object with `payloadBytes` fits beside what is not written yet; when not, `onRoom` tells. */
+  hasRoom(payloadBytes: number): boolean {
+    const waiting = this.#socket?.writableLength ?? 0;
+    const fits = waiting === 0 || waiting + HEADER_BYTES + payloadBytes <= this.contract.capacity;
+    this.#awaited = !this.#ready || !fits;
+    return !this.#awaited;
+  }
+
+  /** Writes an object without copying its payload. Only when there is room (I16). */
+  send(object: StageObject): void {
+    if (this.#over) return;
+    const { session, flags, payload } = object;
+    const header = encodeHeader({ ...object, sequence: this.#sequences.next(session) });
+    if ((flags & objectFlags.RELEASE) !== 0) this.#sequences.forget(session);
+    else this.#sequences.advance(session);
+    const socket = this.#socket!;
+    const written = () => this.#written();
+    if (payload.byteLength === 0) {
+      socket.write(header, written);
+      return;
+    }
+    // One system call for both.
+    socket.cork();
+    socket.write(header);
+    socket.write(payload, written);
+    socket.uncork();
+  }
+
+  /** Ends the edge; what was sent still arrives. */
+  close(): void {
+    this.#over = true;
+    clearTimeout(this.#retry);
+    if (this.#ready) this.#socket?.end();
+    else this.#socket?.destroy();
+  }
+
+  #connect(): void {
+    const socket = connect(this.path);
+    this.#socket = socket;
+    let problem = 'its consumer closed the connection';
+    socket.on('error', (error) => {
+      problem = error.message;
+    });
+    socket.on('close', () => this.#closed(problem));
+    const preamble = encodePreamble(this.contract);
+    socket.on('connect', () => socket.write(preamble));
+    // Being connected says little: the consumer may refuse, and a gateway connects before it knows of a consumer.
+    readBlock(socket, PREAMBLE_BYTES, (answer) => {
+      if (!answer.equals(preamble)) {
+        problem = 'whatever listens there is not its consumer';
+        socket.destroy();
+        return;
+      }
+      // A consumer says nothing more, but only a socket that is read notices its end.
+      socket.resume();
+      this.#ready = true;
+      this.events.onReady();
+      this.#written();
+    });
+  }
+
+  #written(): void {
+    if (!this.#awaited || this.#over) return;
+    this.#awaited = false;
+    this.events.onRoom();
+  }
+
+  #closed(problem: string): void {
+    if (this.#over) return;
+    if (this.#ready) {
+      this.#over = true;
+      const message = `the consumer closed ${edgeName(this.contract)}: look for the fault of the stage after`;
+      this.events.onFault({ kind: 'closed', message });
+      return;
+    }
+    this.#retry = setTimeout(() => this.#connect(), limits.edgeRetryMillis);
+    if (this.#noted) return;
+    this.#noted = true;
+    this.events.onNote(`${edgeName(this.contract)} is not connected yet (${problem}); it goes on trying`);
+  }
+}

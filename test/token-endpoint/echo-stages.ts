@@ -1,0 +1,115 @@
+import {
+  GenerateText,
+  type TextDone,
+  type TextRefused,
+  type TokenEndpointEvent,
+} from '../../gen/stageplane/v1/token_endpoint.js';
+import { byteTokenizer } from '../../src/token-endpoint/byte-tokenizer.js';
+import type { AnswerBounds } from '../../src/token-endpoint/check-open.js';
+import { PromptScheduler } from '../../src/token-endpoint/prompt-scheduler.js';
+import { readUint32, tokenBytes } from '../../src/token-endpoint/token-objects.js';
+import { objectFlags, type StageObject } from '../../src/worker/edge/object-record.js';
+
+const { MORE, RELEASE, CANCEL, TRUNCATE } = objectFlags;
+
+type Event = NonNullable<TokenEndpointEvent['event']>;
+
+/**
+ * A scheduler between a reader and one stage that keeps what it is told. The token that follows is what `next` makes
+ * of all that a session holds. Objects wait until `step` or `settle`.
+ */
+export class EchoStages {
+  readonly scheduler: PromptScheduler;
+  readonly events: Event[] = [];
+  /** Everything that was sent, in order. */
+  readonly sent: StageObject[] = [];
+  /** What the stages hold of each session. */
+  readonly held = new Map<bigint, number[]>();
+  /** Positions that a TRUNCATE may keep at most. */
+  keepAtMost = Number.POSITIVE_INFINITY;
+  /** Set while the scheduler waits for something. */
+  alarm: (() => void) | undefined;
+  #clock = 0;
+  readonly #inFlight: StageObject[] = [];
+
+  constructor(
+    bounds: Partial<AnswerBounds> = {},
+    readonly next: (tokens: readonly number[]) => number = (tokens) => tokens.at(-1)! + 1,
+  ) {
+    this.scheduler = new PromptScheduler(
+      { contextLength: 64, microBatch: 4, sessions: 2, maxTokens: 0, ...bounds },
+      byteTokenizer,
+      {
+        say: (event) => this.events.push(event),
+        now: () => this.#clock++,
+        later: (_, call) => {
+          this.alarm = call;
+          return () => {
+            this.alarm = undefined;
+          };
+        },
+        send: (object) => {
+          this.sent.push(object);
+          this.#inFlight.push(object);
+        },
+        drop: (session) => {
+          const kept = this.#inFlight.filter((object) => object.session !== session);
+          this.#inFlight.splice(0, this.#inFlight.length, ...kept);
+        },
+      },
+    );
+  }
+
+  generate(requestId: string, prompt: string, more: Partial<GenerateText> = {}): void {
+    this.scheduler.generate(GenerateText.fromPartial({ requestId, prompt, ...more }));
+  }
+
+  /** One object passes through the stages; false when there is none. */
+  step(): boolean {
+    const object = this.#inFlight.shift();
+    if (object === undefined) return false;
+    const answer = this.#answerTo(object);
+    if (answer === undefined) return true;
+    const outcome = this.scheduler.receive({ session: object.session, ...answer });
+    if (outcome.kind === 'unexpected') throw new Error(outcome.problem);
+    return true;
+  }
+
+  settle(): void {
+    while (this.step());
+  }
+
+  text(requestId: string): string {
+    return this.events
+      .map((event) => (event.$case === 'delta' && event.value.requestId === requestId ? event.value.text : ''))
+      .join('');
+  }
+
+  done(requestId: string): TextDone | undefined {
+    const event = this.events.find(({ $case, value }) => $case === 'done' && value.requestId === requestId);
+    return event?.value as TextDone | undefined;
+  }
+
+  refused(requestId: string): TextRefused | undefined {
+    const event = this.events.find(({ $case, value }) => $case === 'refused' && value.requestId === requestId);
+    return event?.value as TextRefused | undefined;
+  }
+
+  #answerTo({ session, flags, payload }: StageObject): Pick<StageObject, 'flags' | 'payload'> | undefined {
+    const held = this.held.get(session) ?? [];
+    this.held.set(session, held);
+    switch (flags) {
+      case RELEASE:
+        this.held.delete(session);
+        return { flags, payload };
+      case CANCEL:
+        return { flags, payload };
+      case TRUNCATE:
+        held.length = Math.min(held.length, readUint32(payload), this.keepAtMost);
+        return { flags, payload: tokenBytes([held.length]) };
+      default:
+        for (let offset = 0; offset < payload.length; offset += 4) held.push(readUint32(payload.subarray(offset)));
+        return flags === MORE ? undefined : { flags: 0, payload: tokenBytes([this.next(held)]) };
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { beforeEach, expect, test } from 'vitest';
+import { StageFaultReason } from '../../../gen/stageplane/v1/run.js';
+import { type ObjectRecord, objectFlags, type StageObject } from '../../../src/worker/edge/object-record.js';
+import { EngineCapabilities } from '../../../src/worker/engine/engine-capabilities.js';
+import { failure, OK, type StructuredStatus } from '../../../src/worker/engine/status.js';
+import { StepResult } from '../../../src/worker/engine/step-result.js';
+import type { DecodeRequest, PrefillRequest } from '../../../src/worker/engine/steps.js';
+import { TokenOutput } from '../../../src/worker/engine/token-output.js';
+import type { WorkerFault } from '../../../src/worker/stage-fault.js';
+import { type LoopEngine, StageLoop } from '../../../src/worker/stage-loop.js';
+import { tokenBytes } from './token-endpoint.js';
+
+const { MORE, RELEASE, CANCEL, TRUNCATE } = objectFlags;
+
+/** What a loop did, in words. */
+let did: string[];
+let faults: WorkerFault[];
+let sent: StageObject[];
+let hasRoom: boolean;
+/** Ends the step that the engine is at. */
+let finishStep: (status?: StructuredStatus) => void;
+let truncateStatus: StructuredStatus;
+
+/** An engine that answers when the test says so; its token is the position. */
+const engine: LoopEngine = {
+  capabilities: () => new EngineCapabilities({ status: OK, architecture: 'scripted' }),
+  prefill: step,
+  decode: step,
+  cancel(session, options) {
+    did.push(`cancel ${session} step ${options?.workId}`);
+    return OK;
+  },
+  release(session) {
+    did.push(`release ${session}`);
+    return OK;
+  },
+  truncate(session, position) {
+    did.push(`truncate ${session} to ${position}`);
+    return truncateStatus;
+  },
+};
+
+function step(request: PrefillRequest | DecodeRequest): Promise<StepResult> {
+  did.push(`${request.kind} ${request.sessionId} at ${request.position}`);
+  return new Promise((resolve) => {
+    finishStep = (status = OK) => {
+      const output = status.code === 'OK' ? { output: new TokenOutput(request.position) } : {};
+      resolve(new StepResult({ status, ...output }));
+    };
+  });
+}
+
+/** The only stage of a model: token ids come in and tokens go out. */
+let loop: StageLoop;
+beforeEach(() => {
+  did = [];
+  faults = [];
+  sent = [];
+  hasRoom = true;
+  truncateStatus = OK;
+  loop = new StageLoop(
+    { generation: 1, layerStart: 0, isTail: true, hiddenDim: 4 },
+    {
+      taken: ({ session, sequence }) => did.push(`taken ${session}/${sequence}`),
+      hasRoom: () => hasRoom,
+      send: (object) => {
+        sent.push(object);
+        did.push(`send ${object.session} flags ${object.flags}`);
+      },
+      fault: (fault) => faults.push(fault),
+      busy: (isBusy) => did.push(isBusy ? 'busy' : 'idle'),
+    },
+  );
+  loop.start(engine);
+});
+
+const sequences = new Map<bigint, number>();
+beforeEach(() => sequences.clear());
+
+function accept(session: bigint, flags: number, payload: Buffer = Buffer.alloc(0)): ObjectRecord {
+  const sequence = sequences.get(session) ?? 0;
+  sequences.set(session, sequence + 1);
+  const object = { session, sequence, flags, payload };
+  loop.accept(object);
+  return object;
+}
+
+/** Everything that follows from what happened: the loop lets the event loop turn once between two objects. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+}
+
+async function finish(status?: StructuredStatus): Promise<void> {
+  finishStep(status);
+  await settled();
+}
+
+test('a prompt in pieces gives one token, and the engine is busy only in its steps', async () => {
+  accept(1n, MORE, tokenBytes([1, 2]));
+  accept(1n, 0, tokenBytes([3]));
+  expect(did).toEqual(['taken 1/0', 'busy', 'prefill 1 at 0']);
+  await finish();
+  expect(sent).toEqual([]);
+  await finish();
+  expect(did.slice(3)).toEqual(['idle', 'taken 1/1', 'busy', 'decode 1 at 2', 'idle', 'send 1 flags 0']);
+  expect(sent[0]!.payload).toEqual(tokenBytes([2]));
+});
+
+test('one step runs at a time, and a decode goes before the pieces that wait', async () => {
+  accept(1n, 0, tokenBytes([1, 2]));
+  await finish();
+  accept(2n, MORE, tokenBytes([1, 2]));
+  accept(2n, MORE, tokenBytes([3, 4]));
+  accept(1n, 0, tokenBytes([7]));
+  await finish();
+  await finish();
+  expect(did.filter((what) => /fill|code/.test(what))).toEqual([
+    'prefill 1 at 0',
+    'prefill 2 at 0',
+    'decode 1 at 2',
+    'prefill 2 at 2',
+  ]);
+});
+
+test('a cancel drops what waits, ends what runs without a trace, and is confirmed behind it', async () => {
+  accept(1n, MORE, tokenBytes([1, 2]));
+  accept(1n, 0, tokenBytes([3]));
+  accept(1n, CANCEL);
+  expect(did.slice(3)).toEqual(['taken 1/1', 'cancel 1 step 0']);
+  await finish(failure('CANCELLED', 'step 0 was cancelled'));
+  expect(did.slice(5)).toEqual(['idle', 'taken 1/2', 'send 1 flags 4']);
+  accept(1n, TRUNCATE, tokenBytes([2]));
+  await settled();
+  expect(sent.at(-1)!.payload).toEqual(tokenBytes([0]));
+  accept(1n, TRUNCATE, tokenBytes([0]));
+  accept(1n, 0, tokenBytes([9]));
+  await settled();
+  expect(did.slice(-3)).toEqual(['taken 1/5', 'busy', 'prefill 1 at 0']);
+  expect(faults).toEqual([]);
+});
+
+test('a step that was done before its cancel counts as held, and its result is not sent', async () => {
+  accept(1n, 0, tokenBytes([1, 2]));
+  accept(1n, CANCEL);
+  await finish();
+  accept(1n, TRUNCATE, tokenBytes([5]));
+  await settled();
+  expect(sent.map(({ flags }) => flags)).toEqual([CANCEL, TRUNCATE]);
+  expect(sent[1]!.payload).toEqual(tokenBytes([2]));
+});
+
+test('a session that cannot go back says 0, and takes nothing until it was told 0', async () => {
+  accept(1n, 0, tokenBytes([1, 2]));
+  await finish();
+  truncateStatus = failure('CACHE_MISS', 'recurrent');
+  accept(1n, TRUNCATE, tokenBytes([1]));
+  await settled();
+  expect(did.slice(-3)).toEqual(['truncate 1 to 1', 'release 1', 'send 1 flags 16']);
+  expect(sent.at(-1)!.payload).toEqual(tokenBytes([0]));
+  accept(1n, 0, tokenBytes([2]));
+  await settled();
+  expect(faults[0]).toMatchObject({
+    reason: StageFaultReason.STAGE_FAULT_REASON_EDGE_PROTOCOL,
+    message: expect.stringContaining('TRUNCATE that fell short'),
+  });
+});
+
+test('a release goes on, and so does one that comes with the last row', async () => {
+  accept(1n, 0, tokenBytes([1, 2]));
+  accept(1n, RELEASE);
+  await finish();
+  expect(did.slice(-4)).toEqual(['send 1 flags 0', 'taken 1/1', 'release 1', 'send 1 flags 2']);
+  accept(2n, RELEASE, tokenBytes([1, 2]));
+  await settled();
+  await finish();
+  expect(did.slice(-2)).toEqual(['release 2', 'send 2 flags 2']);
+  expect(sent.at(-1)!.payload.byteLength).toBe(4);
+});
+
+test('without room for the result nothing is begun, and nothing is lost', async () => {
+  hasRoom = false;
+  accept(1n, 0, tokenBytes([1, 2]));
+  expect(did).toEqual([]);
+  hasRoom = true;
+  loop.wake();
+  await finish();
+  expect(sent).toHaveLength(1);
+});
+
+test.each<[StructuredStatus, StageFaultReason, string]>([
+  [failure('RESOURCE_EXHAUSTED', 'all sessions are taken'), StageFaultReason.STAGE_FAULT_REASON_EDGE_PROTOCOL, 'taken'],
+  [failure('INTERNAL', 'a kernel failed'), StageFaultReason.STAGE_FAULT_REASON_INTERNAL, 'kernel failed; report it as'],
+])('a step that ends in %j ends the stage', async (status, reason, sentence) => {
+  accept(1n, 0, tokenBytes([1, 2]));
+  accept(2n, 0, tokenBytes([1, 2]));
+  await finish(status);
+  expect(faults).toEqual([{ reason, message: expect.stringContaining(sentence) }]);
+  expect(did.at(-1)).toBe('idle');
+  expect(sent).toEqual([]);
+});
