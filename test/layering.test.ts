@@ -24,9 +24,9 @@ describe('who imports whom', () => {
 
 /** The rows of the table: a folder, and the folders between backticks in its last column. */
 function readTable(markdown: string): Map<string, string[]> {
-  const rows = [...markdown.matchAll(/^\| `(\w+)\/`.*\|([^|]*)\|$/gm)];
+  const rows = [...markdown.matchAll(/^\| `([\w-]+)\/`.*\|([^|]*)\|$/gm)];
   return new Map(
-    rows.map(([, folder = '', may = '']) => [folder, [...may.matchAll(/`(\w+)`/g)].map(([, to = '']) => to)]),
+    rows.map(([, folder = '', may = '']) => [folder, [...may.matchAll(/`([\w-]+)`/g)].map(([, to = '']) => to)]),
   );
 }
 
