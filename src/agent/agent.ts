@@ -4,6 +4,7 @@ import type { Identity } from '../core/machine/agent/state.js';
 import { isNodeName, nodeNameAdvice } from '../core/node-name.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
+import { SLICE_FOLDER } from '../worker/engine/llama/slice-settings.js';
 import type { AgentConfig } from './agent-config.js';
 import { type Greeting, greetWorker } from './greet-worker.js';
 import { loadIdentity } from './identity.js';
@@ -100,9 +101,10 @@ async function runIn(
   return end;
 }
 
-function startWorkerOf({ command }: WorkerProgram, { workerTimings, logger }: AgentConfig): WorkerProcess {
+function startWorkerOf({ command }: WorkerProgram, { dataFolder, workerTimings, logger }: AgentConfig): WorkerProcess {
   const timings = { ...defaultWorkerTimings, ...workerTimings };
-  return new WorkerProcess(command, timings, (error) => logger.warn({ err: error }, 'stage log cannot be written'));
+  const noteLogError = (error: unknown) => logger.warn({ err: error }, 'stage log cannot be written');
+  return new WorkerProcess(command, timings, noteLogError, { [SLICE_FOLDER]: join(dataFolder, 'slices') });
 }
 
 /** Hears what workers of this program can do. Nothing is left of one that fails. */

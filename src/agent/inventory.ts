@@ -6,6 +6,9 @@ import { freeMemory, totalMemory } from './machine-memory.js';
 import { nvidiaGpus } from './nvidia-gpus.js';
 import { physicalCores } from './physical-cores.js';
 
+/** Engines of our own worker: they compute in RAM alone. */
+const cpuOnly: ReadonlySet<string> = new Set(['fixture', 'llama.cpp']);
+
 /** RAM as a device. */
 export const CPU_DEVICE = 'cpu';
 
@@ -27,14 +30,14 @@ export async function describeMachine(
 }
 
 /**
- * What the engines of a worker can use here. The fixture computes in RAM alone; of an engine that this agent does not
- * know, the worker itself refuses a device that it cannot use.
+ * What the engines of a worker can use here. Of an engine that this agent does not know, the worker itself refuses a
+ * device that it cannot use.
  */
 export function offerEngines(engines: readonly string[], build: string, devices: readonly Device[]): EngineOffer[] {
   const all = devices.map(({ deviceId }) => deviceId);
   return engines
     .slice(0, limits.devicesPerNode)
-    .map((name) => ({ name, build, deviceIds: name === 'fixture' ? [CPU_DEVICE] : all }));
+    .map((name) => ({ name, build, deviceIds: cpuOnly.has(name) ? [CPU_DEVICE] : all }));
 }
 
 function memoryDevice(): Device {

@@ -47,11 +47,15 @@ export class WorkerProcess {
   #wasReaped!: () => void;
   #faultTold: Promise<void> | undefined;
 
-  /** @param command the program and its arguments; never goes through a shell */
+  /**
+   * @param command the program and its arguments; never goes through a shell
+   * @param variables what it sees beyond the allow-list of the agent's own environment
+   */
   constructor(
     private readonly command: readonly string[],
     private readonly timings: WorkerTimings,
     onLogError: (error: unknown) => void,
+    private readonly variables: Readonly<Record<string, string>> = {},
   ) {
     this.reaped = new Promise((resolve) => {
       this.#wasReaped = resolve;
@@ -114,7 +118,7 @@ export class WorkerProcess {
     try {
       const child = spawn(program, args, {
         stdio: 'pipe',
-        env: workerEnvironment(),
+        env: { ...workerEnvironment(), ...this.variables },
         // A group of its own: Ctrl-C in the agent's terminal must not reach a worker that the agent then misses.
         detached: process.platform !== 'win32',
         windowsHide: true,
