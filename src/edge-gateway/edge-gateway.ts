@@ -70,9 +70,9 @@ export class EdgeGateway {
     if (remote === undefined) return undefined;
     const { address, server } = remote;
     if (address.kind === 'unix') return formatEdgeAddress(address);
-    // The system may have chosen the port.
-    const { port } = server.address() as AddressInfo;
-    return formatEdgeAddress({ ...address, port });
+    // The system may have chosen the port; a closed server has none.
+    const bound = server.address() as AddressInfo | null;
+    return formatEdgeAddress({ ...address, port: bound?.port ?? address.port });
   }
 
   get figures(): GatewayFigures {

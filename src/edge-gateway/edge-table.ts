@@ -37,8 +37,9 @@ export class EdgeTable {
     this.#edges.set(keyOf(edge.identity), edge);
   }
 
+  /** Removes this very edge, and not one that has come in its place. */
   remove(edge: KnownEdge): void {
-    this.#edges.delete(keyOf(edge.identity));
+    if (this.at(edge.identity) === edge) this.#edges.delete(keyOf(edge.identity));
   }
 
   /** The edge with this run, generation and id, whoever produces it. */

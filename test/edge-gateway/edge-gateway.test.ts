@@ -256,12 +256,15 @@ describe('a stage', () => {
     const sender = producer(node2.gateway.localSocket);
     await until(() => sender.seen.ready === 1);
     consuming.remove();
-    consuming.remove();
     await until(() => sender.seen.faults.length === 1 && receiver.seen.faults.length === 1);
     await stranger(node3.gateway.address!, encodePreamble(contract)).closed;
     expect(node3.gateway.figures).toMatchObject({ ...nothing, edges: 0, refused: { foreign: 1 } });
     producing.remove();
     expect(node2.gateway.figures.edges).toBe(0);
+    // An old registration has no say over what has come in its place.
+    register(node2.gateway, producingStage(contract));
+    producing.remove();
+    expect(node2.gateway.figures.edges).toBe(2);
   });
 
   test('that has ended is not dialled any more; nor is anyone for a producer that gave up', async () => {

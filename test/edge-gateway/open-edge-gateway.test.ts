@@ -20,6 +20,8 @@ describe('a gateway', () => {
     expect(statSync(gateway.localSocket).mode & 0o777).toBe(0o600);
     const { address } = gateway;
     await gateway.close();
+    expect(gateway.address).toBe('127.0.0.1:0');
+    await gateway.close();
     expect(readdirSync(runtime)).toEqual([]);
     const again = await openGateway(runtime, 'local', { listen: address });
     expect(again.gateway.address).toBe(address);

@@ -30,6 +30,8 @@ export class EchoStages {
   /** Set while the scheduler waits for something. */
   alarm: (() => void) | undefined;
   #clock = 0;
+  /** As real stages have it: after a CANCEL, or a TRUNCATE that fell short, rows mean nothing. */
+  readonly #mustTruncate = new Set<bigint>();
   readonly #inFlight: StageObject[] = [];
 
   constructor(
@@ -64,10 +66,15 @@ export class EchoStages {
     this.scheduler.generate(GenerateText.fromPartial({ requestId, prompt, ...more }));
   }
 
-  /** One object passes through the stages; false when there is none. */
-  step(): boolean {
-    const object = this.#inFlight.shift();
-    if (object === undefined) return false;
+  /** One object passes through the stages; false when there is none. `pick` chooses the session whose turn it is. */
+  step(pick = 0): boolean {
+    const sessions = [...new Set(this.#inFlight.map(({ session }) => session))];
+    if (sessions.length === 0) return false;
+    const session = sessions[pick % sessions.length];
+    const [object] = this.#inFlight.splice(
+      this.#inFlight.findIndex((candidate) => candidate.session === session),
+      1,
+    ) as [StageObject];
     const answer = this.#answerTo(object);
     if (answer === undefined) return true;
     const outcome = this.scheduler.receive({ session: object.session, ...answer });
@@ -103,11 +110,15 @@ export class EchoStages {
         this.held.delete(session);
         return { flags, payload };
       case CANCEL:
+        this.#mustTruncate.add(session);
         return { flags, payload };
       case TRUNCATE:
         held.length = Math.min(held.length, readUint32(payload), this.keepAtMost);
+        if (held.length === readUint32(payload)) this.#mustTruncate.delete(session);
+        else this.#mustTruncate.add(session);
         return { flags, payload: tokenBytes([held.length]) };
       default:
+        if (this.#mustTruncate.has(session)) throw new Error(`rows of session ${session} came before a TRUNCATE`);
         for (let offset = 0; offset < payload.length; offset += 4) held.push(readUint32(payload.subarray(offset)));
         return flags === MORE ? undefined : { flags: 0, payload: tokenBytes([this.next(held)]) };
     }

@@ -1,3 +1,4 @@
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import type { EdgePlan } from '../../gen/stageplane/v1/plan.js';
@@ -25,7 +26,8 @@ afterEach(async () => {
 
 function command(change: Partial<OpenTokenEndpoint> = {}): OpenTokenEndpoint {
   const model = { modelPath: join(folder, 'nowhere.gguf'), totalLayers: 4, hiddenDim: 32 };
-  return { ...openCommand(model, folder, 1), ...change };
+  // A socket of an endpoint that was killed stays.
+  return { ...openCommand(model, mkdtempSync(join(folder, 's')), 1), ...change };
 }
 
 test('says hello first, with the tokenizers that it has', async () => {

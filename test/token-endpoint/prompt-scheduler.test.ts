@@ -266,6 +266,15 @@ test('an answer whose reader takes nothing ends with that reason, and frees its 
   expect(stages.held.size).toBe(0);
 });
 
+test('a reader that has gone is waited for no more', () => {
+  const stages = new EchoStages({ contextLength: 4096 }, () => 97);
+  stages.generate('r', 'a');
+  stages.settle();
+  expect(stages.alarm).toBeDefined();
+  stages.scheduler.cancel({ requestId: 'r', reason: '' });
+  expect(stages.alarm).toBeUndefined();
+});
+
 test('a character that tokens split comes whole', () => {
   const bytes = Buffer.from('日!');
   const stages = new EchoStages({}, (held) => bytes[held.length - 1] ?? 0);
