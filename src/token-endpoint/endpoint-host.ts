@@ -14,7 +14,7 @@ import { LogTail } from '../agent/log-tail.js';
 import { workerEnvironment } from '../agent/worker-environment.js';
 import type { WorkerTimings } from '../agent/worker-timings.js';
 import { limits } from '../core/limits.js';
-import { packageRoot } from '../grpc/package-root.js';
+import { packageRoot } from '../package-root.js';
 import { type Line, LineSplitter } from '../worker/line-splitter.js';
 import { parseMessageLine } from '../worker/parse-message-line.js';
 import { workerFault } from '../worker/stage-fault.js';

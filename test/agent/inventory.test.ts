@@ -73,12 +73,13 @@ describe('a machine', () => {
     expect(countCores('processor : 0\nCPU part : 0xd0c\n')).toBeUndefined();
   });
 
-  it('offers the fixture in RAM, and other engines everywhere', async () => {
+  it('offers our own engines in RAM, and others everywhere', async () => {
     const { devices } = await describeMachine('0', {});
     const all = [...devices, { ...devices[0]!, deviceId: 'cuda:0' }];
-    expect(offerEngines(['fixture', 'llama.cpp'], 'b1', all)).toEqual([
+    expect(offerEngines(['fixture', 'llama.cpp', 'other'], 'b1', all)).toEqual([
       { name: 'fixture', build: 'b1', deviceIds: ['cpu'] },
-      { name: 'llama.cpp', build: 'b1', deviceIds: ['cpu', 'cuda:0'] },
+      { name: 'llama.cpp', build: 'b1', deviceIds: ['cpu'] },
+      { name: 'other', build: 'b1', deviceIds: ['cpu', 'cuda:0'] },
     ]);
   });
 });
