@@ -9,6 +9,7 @@ import {
   OrchestratorServiceService as Service,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
+import { StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { nodesReady } from '../../src/demo/wait-for.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { dial, unaryCall } from '../../src/grpc/client.js';
@@ -80,9 +81,9 @@ export class Cluster {
     return existsSync(diary) ? readFileSync(diary, 'utf8').trim().split('\n').map(Number) : [];
   }
 
-  async create(requestId: string, stageCount: number): Promise<bigint> {
+  async create(requestId: string, stageCount: number, engine = ''): Promise<bigint> {
     const model = { source: { $case: 'localPath', value: this.model } } as const;
-    const plan: PlanRequest = { model, mode: 0, stageCount };
+    const plan: PlanRequest = { model, mode: 0, stageCount, settings: StageSettings.fromPartial({ engine }) };
     const { outcome } = await unaryCall(this.client, Service.createRun, { requestId, plan });
     if (outcome?.$case !== 'run') throw new Error(outcome?.value.message);
     return outcome.value.runId;

@@ -7,6 +7,7 @@ import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/o
 import { RunOutcome, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { unaryCall } from '../../src/grpc/client.js';
 import { packageRoot } from '../../src/package-root.js';
+import { findLlamaPackage } from '../../src/worker/engine/llama/llama-package.js';
 import { Cluster } from '../e2e/cluster.js';
 import { getRun, watchUntil } from '../support/running-orchestrator.js';
 
@@ -36,24 +37,29 @@ describe('SmolLM2-135M-Instruct', () => {
     expect(layers!.totalBytes).toBe(all);
   });
 
-  it('is planned, loaded by three agents and stopped, each having read its own bytes and no more', async () => {
-    const cluster = await Cluster.start(['alpha', 'beta', 'gamma'], { model, ownWorkers: true });
-    const runId = await cluster.create('smollm2', 3);
-    await watchUntil(cluster.client, runId, RunPhase.RUN_PHASE_RUNNING);
-    const { stages, settings } = await getRun(cluster.client, runId);
-    expect(stages.map(({ layerStart, layerEndExclusive }) => [layerStart, layerEndExclusive])).toEqual([
-      [0, 10],
-      [10, 20],
-      [20, 30],
-    ]);
-    expect(stages.map(({ footprint }) => footprint?.bytesRead)).toEqual(
-      settings.map(({ expectedBytes }) => expectedBytes),
-    );
-    expect(new Set(stages.map(({ footprint }) => footprint?.bytesDigest)).size).toBe(3);
+  const loaders = ['fixture', ...(findLlamaPackage().kind === 'found' ? ['llama.cpp'] : [])];
 
-    await unaryCall(cluster.client, Service.stopRun, { runId });
-    await watchUntil(cluster.client, runId, RunPhase.RUN_PHASE_DONE);
-    expect((await getRun(cluster.client, runId)).outcome).toBe(RunOutcome.RUN_OUTCOME_STOPPED);
-    expect(await cluster.end()).toEqual([]);
-  });
+  it.each(loaders)(
+    'is loaded by %s on three agents and stopped, each having read its own bytes and no more',
+    async (engine) => {
+      const cluster = await Cluster.start(['alpha', 'beta', 'gamma'], { model, ownWorkers: true });
+      const runId = await cluster.create('smollm2', 3, engine);
+      await watchUntil(cluster.client, runId, RunPhase.RUN_PHASE_RUNNING);
+      const { stages, settings } = await getRun(cluster.client, runId);
+      expect(stages.map(({ layerStart, layerEndExclusive }) => [layerStart, layerEndExclusive])).toEqual([
+        [0, 10],
+        [10, 20],
+        [20, 30],
+      ]);
+      expect(stages.map(({ footprint }) => footprint?.bytesRead)).toEqual(
+        settings.map(({ expectedBytes }) => expectedBytes),
+      );
+      expect(new Set(stages.map(({ footprint }) => footprint?.bytesDigest)).size).toBe(3);
+
+      await unaryCall(cluster.client, Service.stopRun, { runId });
+      await watchUntil(cluster.client, runId, RunPhase.RUN_PHASE_DONE);
+      expect((await getRun(cluster.client, runId)).outcome).toBe(RunOutcome.RUN_OUTCOME_STOPPED);
+      expect(await cluster.end()).toEqual([]);
+    },
+  );
 });
