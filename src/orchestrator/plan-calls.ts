@@ -7,6 +7,7 @@ import { planRequest } from '../core/planner/plan-request.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { answerError, runNotFound } from './answer-errors.js';
 import { checkPlanRequest, checkRestartPolicy } from './check-plan-request.js';
+import { engineObstacle } from './engine-obstacle.js';
 import type { Loop } from './loop.js';
 import type { LibraryModel, ModelLibrary } from './model-library.js';
 import { runView } from './run-view.js';
@@ -89,7 +90,9 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
 
 /** A request that brings its own facts needs no file on this disk. */
 async function readModel(library: ModelLibrary, plan: PlanRequest): Promise<LibraryModel | undefined> {
-  return plan.facts ? undefined : library.inspect(plan.model);
+  if (plan.facts) return undefined;
+  const { inspection, obstacle } = await library.inspect(plan.model);
+  return { inspection, obstacle: obstacle ?? engineObstacle(plan.settings?.engine ?? '', inspection) };
 }
 
 /** The same payload gives the same digest, whatever its request id. */
