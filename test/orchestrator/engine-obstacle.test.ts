@@ -41,7 +41,7 @@ describe('an engine', () => {
 
 /** One layer of an architecture that nobody knows. */
 async function writeStrangeModel(path: string): Promise<void> {
-  const tensor = (name: string) => ({ name, type: 'F32', dims: [4], data: () => [new Uint8Array(16)] });
+  const tensor = (name: string) => ({ name, type: 'F32' as const, dims: [4], data: () => [new Uint8Array(16)] });
   await writeGguf(path, {
     metadata: [
       ['general.architecture', { type: 'string', value: 'strange' }],
