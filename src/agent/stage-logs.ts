@@ -24,7 +24,9 @@ export class StageLogs {
     try {
       this.#prune(inUse);
       rmSync(`${path}.1`, { force: true });
-    } catch {}
+    } catch {
+      // Whatever is wrong with the folder, the first line that cannot be written tells of it.
+    }
     return new RotatingFile(path, this.maxBytes);
   }
 
