@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { TokenEndpointEvent } from '../../gen/stageplane/v1/token_endpoint.js';
+import { limits } from '../core/limits.js';
+import { LineSplitter } from '../worker/line-splitter.js';
 import { defectFault } from '../worker/stage-fault.js';
-import { LineReader } from './line-reader.js';
 import { TokenEndpoint } from './token-endpoint.js';
 
 /** Exit code of an endpoint that was ended by SIGTERM: it was not asked over the protocol, so it says no `stopped`. */
@@ -31,7 +32,7 @@ export function serveTokenEndpoint(): void {
     process.stdout.write(line(lastWords), () => process.exit(code));
   }
 
-  const reader = new LineReader();
+  const reader = new LineSplitter(limits.tokenEndpointLineBytes);
   process.stdin.on('data', (chunk: Buffer) => {
     for (const received of reader.push(chunk)) if (!ending) endpoint.receive(received);
   });

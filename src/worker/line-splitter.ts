@@ -2,7 +2,7 @@ import { limits } from '../core/limits.js';
 
 export type Line =
   | { readonly kind: 'line'; readonly text: string }
-  /** Over `limits.workerLineBytes`; its bytes were dropped. */
+  /** Over the splitter's bound; its bytes were dropped. */
   | { readonly kind: 'too-long' };
 
 const NEWLINE = 0x0a;
@@ -12,6 +12,8 @@ export class LineSplitter {
   #parts: Uint8Array[] = [];
   #bytes = 0;
   #dropping = false;
+
+  constructor(private readonly maxBytes: number = limits.workerLineBytes) {}
 
   /** The lines that `chunk` completes. A line that is too long is told of at once, and once. */
   push(chunk: Uint8Array): Line[] {
@@ -29,7 +31,7 @@ export class LineSplitter {
   #append(part: Uint8Array, lines: Line[]): void {
     if (this.#dropping || part.length === 0) return;
     this.#bytes += part.length;
-    if (this.#bytes <= limits.workerLineBytes) {
+    if (this.#bytes <= this.maxBytes) {
       this.#parts.push(part);
       return;
     }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../src/core/limits.js';
-import { LineReader } from '../../src/token-endpoint/line-reader.js';
+import { LineSplitter } from '../../src/worker/line-splitter.js';
 
 test('lines are whole however they arrive, and blank ones are none', () => {
-  const reader = new LineReader();
+  const reader = new LineSplitter(limits.tokenEndpointLineBytes);
   const bytes = Buffer.from('one\n\n zwölf \nthree');
   const lines = [...bytes].flatMap((byte) => reader.push(Uint8Array.of(byte)));
   lines.push(...reader.push(Buffer.from('\nfour\nfive\n')));
@@ -12,7 +12,7 @@ test('lines are whole however they arrive, and blank ones are none', () => {
 });
 
 test('a line may be as long as the limit, and the one after a longer line is read', () => {
-  const reader = new LineReader();
+  const reader = new LineSplitter(limits.tokenEndpointLineBytes);
   const longest = 'x'.repeat(limits.tokenEndpointLineBytes);
   expect(reader.push(Buffer.from(`${longest}\n`))).toEqual([{ kind: 'line', text: longest }]);
   expect(reader.push(Buffer.from(`${longest}y\nz\n`))).toEqual([{ kind: 'too-long' }, { kind: 'line', text: 'z' }]);
