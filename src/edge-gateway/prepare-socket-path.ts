@@ -1,6 +1,6 @@
 import { lstat, mkdir, unlink } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { dirname } from 'node:path';
+import { probeSocket } from '../grpc/probe-socket.js';
 
 export type PathPreparation =
   | { readonly kind: 'free' }
@@ -16,7 +16,7 @@ export async function prepareSocketPath(path: string): Promise<PathPreparation> 
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return { kind: 'free' };
   if (!found.isSocket()) return occupied('a file that is no socket is there: move it away, or choose another path');
-  switch (await probe(path)) {
+  switch (await probeSocket(path)) {
     case 'stale':
       await unlink(path);
       return { kind: 'free' };
@@ -25,22 +25,6 @@ export async function prepareSocketPath(path: string): Promise<PathPreparation> 
     case 'unknown':
       return occupied('a socket of another user is there: remove it as its owner, or choose another path');
   }
-}
-
-function probe(path: string): Promise<'live' | 'stale' | 'unknown'> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.on('connect', () => {
-      socket.destroy();
-      resolve('live');
-    });
-    socket.on('error', ({ code }: NodeJS.ErrnoException) => {
-      // Gone between the look and the connect is as good as stale, but `unlink` would fail on it.
-      if (code === 'ECONNREFUSED') resolve('stale');
-      // Its queue of connections is full: somebody is there.
-      else resolve(code === 'EAGAIN' ? 'live' : 'unknown');
-    });
-  });
 }
 
 function occupied(problem: string): PathPreparation {

@@ -1,9 +1,9 @@
 import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { dirname, resolve as resolvePath } from 'node:path';
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
 import { limits } from '../core/limits.js';
 import type { BindRefusal, BindResult } from './bind-result.js';
+import { probeSocket } from './probe-socket.js';
 
 /**
  * Makes a server listen on a Unix socket. A missing folder is made with mode 0750; a socket that nobody answers on, left
@@ -38,7 +38,7 @@ async function clearStaleSocket(path: string): Promise<BindRefusal | undefined> 
   if (!found.isSocket()) {
     return refuse('ADDRESS_IN_USE', `${path} exists and is no socket; move it away, or use another folder`);
   }
-  switch (await probe(path)) {
+  switch (await probeSocket(path)) {
     case 'stale':
       await unlink(path);
       return undefined;
@@ -47,21 +47,6 @@ async function clearStaleSocket(path: string): Promise<BindRefusal | undefined> 
     case 'unknown':
       return refuse('NOT_PERMITTED', `${path} belongs to someone else; remove it as its owner, or use another folder`);
   }
-}
-
-function probe(path: string): Promise<'live' | 'stale' | 'unknown'> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve('live');
-    });
-    socket.once('error', ({ code }: NodeJS.ErrnoException) => {
-      if (code === 'ECONNREFUSED') resolve('stale');
-      // Its queue of connections is full: somebody is there.
-      else resolve(code === 'EAGAIN' ? 'live' : 'unknown');
-    });
-  });
 }
 
 function listen(server: Server, path: string): Promise<void> {
