@@ -2,6 +2,7 @@ import { type ChannelCredentials, type ClientDuplexStream, type ServiceError, st
 import {
   type DeviceUsage,
   type GoAway,
+  type HeldStageUsage,
   type Hello,
   NodeAgentServiceClient,
   type ProvisionDelivery,
@@ -118,8 +119,8 @@ export class AgentSession {
   }
 
   /** @param sequence counts from 1 per session */
-  heartbeat(sequence: bigint, devices: readonly DeviceUsage[]): void {
-    this.send({ message: { $case: 'heartbeat', value: { sequence, devices: [...devices] } } });
+  heartbeat(sequence: bigint, devices: readonly DeviceUsage[], stages: readonly HeldStageUsage[] = []): void {
+    this.send({ message: { $case: 'heartbeat', value: { sequence, devices: [...devices], stages: [...stages] } } });
   }
 
   log(log: StageLog): void {

@@ -21,6 +21,7 @@ export function runView(world: World, run: RunState): Run {
     restart: { mode: RestartMode.RESTART_MODE_NEVER, maxAttempts: 0 },
     createdAt: new Date(run.createdAt),
     revision: run.revision,
+    fidelity: '',
   };
 }
 

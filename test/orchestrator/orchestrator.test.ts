@@ -195,7 +195,7 @@ describe('an agent session', () => {
   it('must begin with one Hello', async () => {
     const { address } = await runOrchestrator();
     const rude = new ScriptedAgent(address);
-    rude.say({ $case: 'heartbeat', value: { sequence: 1n, devices: [] } });
+    rude.say({ $case: 'heartbeat', value: { sequence: 1n, devices: [], stages: [] } });
     expect(await rude.ended).toMatchObject({ code: status.FAILED_PRECONDITION, reason: 'HELLO_MISSING' });
   });
 

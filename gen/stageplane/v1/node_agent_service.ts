@@ -19,7 +19,7 @@ import {
 } from "@grpc/grpc-js";
 import { EngineOffer, NodeDescriptor } from "./node.js";
 import { ProvisionStage, StageSettings } from "./provision.js";
-import { LoadProgress, StageFault, StageFootprint } from "./run.js";
+import { LoadProgress, StageFault, StageFootprint, StageUsage } from "./run.js";
 
 /** Where a stage is, as its agent sees it. */
 export enum HeldStagePhase {
@@ -194,6 +194,16 @@ export interface Heartbeat {
   /** Counts per session. */
   sequence: bigint;
   devices: DeviceUsage[];
+  /** Of ready stages. */
+  stages: HeldStageUsage[];
+}
+
+/** What one of the node's stages holds at one moment. */
+export interface HeldStageUsage {
+  runId: bigint;
+  stageIndex: number;
+  generation: number;
+  usage?: StageUsage | undefined;
 }
 
 /** Memory of one device at one moment. */
@@ -1630,7 +1640,7 @@ export const StageStopped: MessageFns<StageStopped> = {
 };
 
 function createBaseHeartbeat(): Heartbeat {
-  return { sequence: 0n, devices: [] };
+  return { sequence: 0n, devices: [], stages: [] };
 }
 
 export const Heartbeat: MessageFns<Heartbeat> = {
@@ -1643,6 +1653,9 @@ export const Heartbeat: MessageFns<Heartbeat> = {
     }
     for (const v of message.devices) {
       DeviceUsage.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.stages) {
+      HeldStageUsage.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1676,6 +1689,14 @@ export const Heartbeat: MessageFns<Heartbeat> = {
             message.devices.push(DeviceUsage.decode(reader, reader.uint32()));
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.stages.push(HeldStageUsage.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1692,6 +1713,7 @@ export const Heartbeat: MessageFns<Heartbeat> = {
     return {
       sequence: isSet(object.sequence) ? BigInt(object.sequence) : 0n,
       devices: globalThis.Array.isArray(object?.devices) ? object.devices.map((e: any) => DeviceUsage.fromJSON(e)) : [],
+      stages: globalThis.Array.isArray(object?.stages) ? object.stages.map((e: any) => HeldStageUsage.fromJSON(e)) : [],
     };
   },
 
@@ -1703,6 +1725,9 @@ export const Heartbeat: MessageFns<Heartbeat> = {
     if (message.devices?.length) {
       obj.devices = message.devices.map((e) => DeviceUsage.toJSON(e));
     }
+    if (message.stages?.length) {
+      obj.stages = message.stages.map((e) => HeldStageUsage.toJSON(e));
+    }
     return obj;
   },
 
@@ -1713,6 +1738,133 @@ export const Heartbeat: MessageFns<Heartbeat> = {
     const message = createBaseHeartbeat();
     message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
     message.devices = object.devices?.map((e) => DeviceUsage.fromPartial(e)) || [];
+    message.stages = object.stages?.map((e) => HeldStageUsage.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseHeldStageUsage(): HeldStageUsage {
+  return { runId: 0n, stageIndex: 0, generation: 0, usage: undefined };
+}
+
+export const HeldStageUsage: MessageFns<HeldStageUsage> = {
+  encode(message: HeldStageUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== 0n) {
+      if (BigInt.asUintN(64, message.runId) !== message.runId) {
+        throw new globalThis.Error("value provided for field message.runId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.runId);
+    }
+    if (message.stageIndex !== 0) {
+      writer.uint32(16).uint32(message.stageIndex);
+    }
+    if (message.generation !== 0) {
+      writer.uint32(24).uint32(message.generation);
+    }
+    if (message.usage !== undefined) {
+      StageUsage.encode(message.usage, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HeldStageUsage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHeldStageUsage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.runId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.stageIndex = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.generation = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.usage = StageUsage.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): HeldStageUsage {
+    return {
+      runId: isSet(object.runId) ? BigInt(object.runId) : isSet(object.run_id) ? BigInt(object.run_id) : 0n,
+      stageIndex: isSet(object.stageIndex)
+        ? globalThis.Number(object.stageIndex)
+        : isSet(object.stage_index)
+        ? globalThis.Number(object.stage_index)
+        : 0,
+      generation: isSet(object.generation) ? globalThis.Number(object.generation) : 0,
+      usage: isSet(object.usage) ? StageUsage.fromJSON(object.usage) : undefined,
+    };
+  },
+
+  toJSON(message: HeldStageUsage): unknown {
+    const obj: any = {};
+    if (message.runId !== 0n) {
+      obj.runId = message.runId.toString();
+    }
+    if (message.stageIndex !== 0) {
+      obj.stageIndex = Math.round(message.stageIndex);
+    }
+    if (message.generation !== 0) {
+      obj.generation = Math.round(message.generation);
+    }
+    if (message.usage !== undefined) {
+      obj.usage = StageUsage.toJSON(message.usage);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<HeldStageUsage>, I>>(base?: I): HeldStageUsage {
+    return HeldStageUsage.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<HeldStageUsage>, I>>(object: I): HeldStageUsage {
+    const message = createBaseHeldStageUsage();
+    message.runId = (object.runId !== undefined && object.runId !== null) ? BigInt(object.runId) : 0n;
+    message.stageIndex = object.stageIndex ?? 0;
+    message.generation = object.generation ?? 0;
+    message.usage = (object.usage !== undefined && object.usage !== null)
+      ? StageUsage.fromPartial(object.usage)
+      : undefined;
     return message;
   },
 };

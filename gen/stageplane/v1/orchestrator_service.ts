@@ -25,7 +25,8 @@ import { Node } from "./node.js";
 import { RuntimeConfig } from "./plan.js";
 import { PlannedRun, PlanReport, PlanRequest, StalePlan } from "./planner.js";
 import { PlanRejection } from "./rejection.js";
-import { LoadProgress, RestartPolicy, Run, RunEvent, RunSummary } from "./run.js";
+import { LoadProgress, RestartPolicy, Run, RunCause, RunEvent, RunSummary } from "./run.js";
+import { ChatMessage, TextDone } from "./token_endpoint.js";
 
 export interface InspectModelRequest {
   /** Required. */
@@ -160,12 +161,32 @@ export interface GetStageLogResponse {
 
 export interface GenerateRequest {
   runId: bigint;
-  runtime?: RuntimeConfig | undefined;
+  /** Prompt and max_tokens, at most the plan's; 0 asks for that. Sampling is the plan's: absent, or the same. */
+  runtime?:
+    | RuntimeConfig
+    | undefined;
+  /** Repeats the answer of a ONE_SHOT run from its beginning and follows it to its end; nothing else is set then. */
+  attach: boolean;
+  /** Instead of a prompt: a conversation, made into a prompt by the model's own chat template. At most 1024. */
+  messages: ChatMessage[];
+  /** Not empty: names a conversation whose next prompt costs only what is new in it. At most 128 bytes. */
+  conversation: string;
 }
 
 export interface GenerateResponse {
-  /** Text of the next tokens. */
+  /** Text of the next tokens, in whole characters; may be empty. */
   text: string;
+  /** The tokens since the last response, without the one that ends a generation. */
+  tokenIds: number[];
+  /** Set in the last response, and only there. */
+  end?:
+    | //
+    /** The answer is over; its request_id is empty. */
+    { $case: "done"; value: TextDone }
+    | //
+    /** The run ended before the answer did. */
+    { $case: "fault"; value: RunCause }
+    | undefined;
 }
 
 export interface ListNodesRequest {
@@ -2030,7 +2051,7 @@ export const GetStageLogResponse: MessageFns<GetStageLogResponse> = {
 };
 
 function createBaseGenerateRequest(): GenerateRequest {
-  return { runId: 0n, runtime: undefined };
+  return { runId: 0n, runtime: undefined, attach: false, messages: [], conversation: "" };
 }
 
 export const GenerateRequest: MessageFns<GenerateRequest> = {
@@ -2043,6 +2064,15 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     }
     if (message.runtime !== undefined) {
       RuntimeConfig.encode(message.runtime, writer.uint32(18).fork()).join();
+    }
+    if (message.attach !== false) {
+      writer.uint32(24).bool(message.attach);
+    }
+    for (const v of message.messages) {
+      ChatMessage.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.conversation !== "") {
+      writer.uint32(42).string(message.conversation);
     }
     return writer;
   },
@@ -2076,6 +2106,30 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
             message.runtime = RuntimeConfig.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.attach = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.messages.push(ChatMessage.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.conversation = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2092,6 +2146,11 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     return {
       runId: isSet(object.runId) ? BigInt(object.runId) : isSet(object.run_id) ? BigInt(object.run_id) : 0n,
       runtime: isSet(object.runtime) ? RuntimeConfig.fromJSON(object.runtime) : undefined,
+      attach: isSet(object.attach) ? globalThis.Boolean(object.attach) : false,
+      messages: globalThis.Array.isArray(object?.messages)
+        ? object.messages.map((e: any) => ChatMessage.fromJSON(e))
+        : [],
+      conversation: isSet(object.conversation) ? globalThis.String(object.conversation) : "",
     };
   },
 
@@ -2102,6 +2161,15 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     }
     if (message.runtime !== undefined) {
       obj.runtime = RuntimeConfig.toJSON(message.runtime);
+    }
+    if (message.attach !== false) {
+      obj.attach = message.attach;
+    }
+    if (message.messages?.length) {
+      obj.messages = message.messages.map((e) => ChatMessage.toJSON(e));
+    }
+    if (message.conversation !== "") {
+      obj.conversation = message.conversation;
     }
     return obj;
   },
@@ -2115,18 +2183,36 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     message.runtime = (object.runtime !== undefined && object.runtime !== null)
       ? RuntimeConfig.fromPartial(object.runtime)
       : undefined;
+    message.attach = object.attach ?? false;
+    message.messages = object.messages?.map((e) => ChatMessage.fromPartial(e)) || [];
+    message.conversation = object.conversation ?? "";
     return message;
   },
 };
 
 function createBaseGenerateResponse(): GenerateResponse {
-  return { text: "" };
+  return { text: "", tokenIds: [], end: undefined };
 }
 
 export const GenerateResponse: MessageFns<GenerateResponse> = {
   encode(message: GenerateResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.text !== "") {
       writer.uint32(10).string(message.text);
+    }
+    if (message.tokenIds.length !== 0) {
+      writer.uint32(18).fork();
+      for (const v of message.tokenIds) {
+        writer.uint32(v);
+      }
+      writer.join();
+    }
+    switch (message.end?.$case) {
+      case "done":
+        TextDone.encode(message.end.value, writer.uint32(26).fork()).join();
+        break;
+      case "fault":
+        RunCause.encode(message.end.value, writer.uint32(34).fork()).join();
+        break;
     }
     return writer;
   },
@@ -2152,6 +2238,40 @@ export const GenerateResponse: MessageFns<GenerateResponse> = {
             message.text = reader.string();
             continue;
           }
+          case 2: {
+            if (tag === 16) {
+              message.tokenIds.push(reader.uint32());
+
+              continue;
+            }
+
+            if (tag === 18) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.tokenIds.push(reader.uint32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.end = { $case: "done", value: TextDone.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.end = { $case: "fault", value: RunCause.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2165,13 +2285,33 @@ export const GenerateResponse: MessageFns<GenerateResponse> = {
   },
 
   fromJSON(object: any): GenerateResponse {
-    return { text: isSet(object.text) ? globalThis.String(object.text) : "" };
+    return {
+      text: isSet(object.text) ? globalThis.String(object.text) : "",
+      tokenIds: globalThis.Array.isArray(object?.tokenIds)
+        ? object.tokenIds.map((e: any) => globalThis.Number(e))
+        : globalThis.Array.isArray(object?.token_ids)
+        ? object.token_ids.map((e: any) => globalThis.Number(e))
+        : [],
+      end: isSet(object.done)
+        ? { $case: "done", value: TextDone.fromJSON(object.done) }
+        : isSet(object.fault)
+        ? { $case: "fault", value: RunCause.fromJSON(object.fault) }
+        : undefined,
+    };
   },
 
   toJSON(message: GenerateResponse): unknown {
     const obj: any = {};
     if (message.text !== "") {
       obj.text = message.text;
+    }
+    if (message.tokenIds?.length) {
+      obj.tokenIds = message.tokenIds.map((e) => Math.round(e));
+    }
+    if (message.end?.$case === "done") {
+      obj.done = TextDone.toJSON(message.end.value);
+    } else if (message.end?.$case === "fault") {
+      obj.fault = RunCause.toJSON(message.end.value);
     }
     return obj;
   },
@@ -2182,6 +2322,21 @@ export const GenerateResponse: MessageFns<GenerateResponse> = {
   fromPartial<I extends Exact<DeepPartial<GenerateResponse>, I>>(object: I): GenerateResponse {
     const message = createBaseGenerateResponse();
     message.text = object.text ?? "";
+    message.tokenIds = object.tokenIds?.map((e) => e) || [];
+    switch (object.end?.$case) {
+      case "done": {
+        if (object.end?.value !== undefined && object.end?.value !== null) {
+          message.end = { $case: "done", value: TextDone.fromPartial(object.end.value) };
+        }
+        break;
+      }
+      case "fault": {
+        if (object.end?.value !== undefined && object.end?.value !== null) {
+          message.end = { $case: "fault", value: RunCause.fromPartial(object.end.value) };
+        }
+        break;
+      }
+    }
     return message;
   },
 };
@@ -3341,7 +3496,10 @@ export const OrchestratorServiceService = {
     responseSerialize: (value: GetStageLogResponse): Buffer => Buffer.from(GetStageLogResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetStageLogResponse => GetStageLogResponse.decode(value),
   },
-  /** Generates text. Answers UNIMPLEMENTED in this version. */
+  /**
+   * Answers a prompt with a SERVING run that is RUNNING, or follows the answer of a ONE_SHOT run. Cancelling the call ends
+   * the answer in every stage.
+   */
   generate: {
     path: "/stageplane.v1.OrchestratorService/Generate" as const,
     requestStream: false as const,
@@ -3440,7 +3598,10 @@ export interface OrchestratorServiceServer extends UntypedServiceImplementation 
   deleteRun: handleUnaryCall<DeleteRunRequest, DeleteRunResponse>;
   /** The last lines of a stage's log: from its agent, or those that travelled with its fault when the agent is away. */
   getStageLog: handleUnaryCall<GetStageLogRequest, GetStageLogResponse>;
-  /** Generates text. Answers UNIMPLEMENTED in this version. */
+  /**
+   * Answers a prompt with a SERVING run that is RUNNING, or follows the answer of a ONE_SHOT run. Cancelling the call ends
+   * the answer in every stage.
+   */
   generate: handleServerStreamingCall<GenerateRequest, GenerateResponse>;
   /** By ascending node id. */
   listNodes: handleUnaryCall<ListNodesRequest, ListNodesResponse>;
@@ -3591,7 +3752,10 @@ export interface OrchestratorServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetStageLogResponse) => void,
   ): ClientUnaryCall;
-  /** Generates text. Answers UNIMPLEMENTED in this version. */
+  /**
+   * Answers a prompt with a SERVING run that is RUNNING, or follows the answer of a ONE_SHOT run. Cancelling the call ends
+   * the answer in every stage.
+   */
   generate(request: GenerateRequest, options?: Partial<CallOptions>): ClientReadableStream<GenerateResponse>;
   generate(
     request: GenerateRequest,

@@ -266,6 +266,10 @@ export enum StageFaultReason {
   STAGE_FAULT_REASON_TOKEN_ENDPOINT_LOST = 26,
   /** STAGE_FAULT_REASON_INTERNAL - A defect; the message has an incident id. */
   STAGE_FAULT_REASON_INTERNAL = 27,
+  /** STAGE_FAULT_REASON_EDGE_UNREACHABLE - The node cannot reach, or be reached by, a neighbour: an address is missing or not allowed. */
+  STAGE_FAULT_REASON_EDGE_UNREACHABLE = 28,
+  /** STAGE_FAULT_REASON_PROMPT_REFUSED - The prompt of a ONE_SHOT run cannot be answered. */
+  STAGE_FAULT_REASON_PROMPT_REFUSED = 29,
   UNRECOGNIZED = -1,
 }
 
@@ -355,6 +359,12 @@ export function stageFaultReasonFromJSON(object: any): StageFaultReason {
     case 27:
     case "STAGE_FAULT_REASON_INTERNAL":
       return StageFaultReason.STAGE_FAULT_REASON_INTERNAL;
+    case 28:
+    case "STAGE_FAULT_REASON_EDGE_UNREACHABLE":
+      return StageFaultReason.STAGE_FAULT_REASON_EDGE_UNREACHABLE;
+    case 29:
+    case "STAGE_FAULT_REASON_PROMPT_REFUSED":
+      return StageFaultReason.STAGE_FAULT_REASON_PROMPT_REFUSED;
     case -1:
     case "UNRECOGNIZED":
     default:
@@ -420,6 +430,10 @@ export function stageFaultReasonToJSON(object: StageFaultReason): string {
       return "STAGE_FAULT_REASON_TOKEN_ENDPOINT_LOST";
     case StageFaultReason.STAGE_FAULT_REASON_INTERNAL:
       return "STAGE_FAULT_REASON_INTERNAL";
+    case StageFaultReason.STAGE_FAULT_REASON_EDGE_UNREACHABLE:
+      return "STAGE_FAULT_REASON_EDGE_UNREACHABLE";
+    case StageFaultReason.STAGE_FAULT_REASON_PROMPT_REFUSED:
+      return "STAGE_FAULT_REASON_PROMPT_REFUSED";
     case StageFaultReason.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
@@ -555,7 +569,29 @@ export interface StageStatus {
     | StageFootprint
     | undefined;
   /** The newest progress, while LOADING. */
-  progress?: LoadProgress | undefined;
+  progress?:
+    | LoadProgress
+    | undefined;
+  /** What it holds, by the newest heartbeat; absent when none has said so. */
+  usage?: StageUsage | undefined;
+}
+
+/** What a stage holds at one moment. */
+export interface StageUsage {
+  /** Generation sessions. */
+  heldSessions: number;
+  /** Tokens in its KV cache, of all sessions. */
+  heldTokens: bigint;
+}
+
+/** What a run's token endpoint has to do at one moment. */
+export interface TextLoad {
+  /** Prompts that wait for a session. */
+  waitingPrompts: number;
+  /** Answers under way. */
+  runningAnswers: number;
+  /** Generation sessions that the stages hold, those of resting conversations included. */
+  heldSessions: number;
 }
 
 /** Why a run ended before its time: the primary fault. */
@@ -612,6 +648,10 @@ export interface Run {
     | undefined;
   /** Revision of the last committed change. */
   revision: bigint;
+  /** What the plan promised of its arithmetic: "exact", "same-kernels" or "mixed". */
+  fidelity: string;
+  /** What the token endpoint has to do, while it is ready. */
+  textLoad?: TextLoad | undefined;
 }
 
 /** A run in a list, without its plan. */
@@ -1047,6 +1087,7 @@ function createBaseStageStatus(): StageStatus {
     fault: undefined,
     footprint: undefined,
     progress: undefined,
+    usage: undefined,
   };
 }
 
@@ -1081,6 +1122,9 @@ export const StageStatus: MessageFns<StageStatus> = {
     }
     if (message.progress !== undefined) {
       LoadProgress.encode(message.progress, writer.uint32(74).fork()).join();
+    }
+    if (message.usage !== undefined) {
+      StageUsage.encode(message.usage, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -1170,6 +1214,14 @@ export const StageStatus: MessageFns<StageStatus> = {
             message.progress = LoadProgress.decode(reader, reader.uint32());
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.usage = StageUsage.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1209,6 +1261,7 @@ export const StageStatus: MessageFns<StageStatus> = {
       fault: isSet(object.fault) ? StageFault.fromJSON(object.fault) : undefined,
       footprint: isSet(object.footprint) ? StageFootprint.fromJSON(object.footprint) : undefined,
       progress: isSet(object.progress) ? LoadProgress.fromJSON(object.progress) : undefined,
+      usage: isSet(object.usage) ? StageUsage.fromJSON(object.usage) : undefined,
     };
   },
 
@@ -1241,6 +1294,9 @@ export const StageStatus: MessageFns<StageStatus> = {
     if (message.progress !== undefined) {
       obj.progress = LoadProgress.toJSON(message.progress);
     }
+    if (message.usage !== undefined) {
+      obj.usage = StageUsage.toJSON(message.usage);
+    }
     return obj;
   },
 
@@ -1264,6 +1320,220 @@ export const StageStatus: MessageFns<StageStatus> = {
     message.progress = (object.progress !== undefined && object.progress !== null)
       ? LoadProgress.fromPartial(object.progress)
       : undefined;
+    message.usage = (object.usage !== undefined && object.usage !== null)
+      ? StageUsage.fromPartial(object.usage)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseStageUsage(): StageUsage {
+  return { heldSessions: 0, heldTokens: 0n };
+}
+
+export const StageUsage: MessageFns<StageUsage> = {
+  encode(message: StageUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.heldSessions !== 0) {
+      writer.uint32(8).uint32(message.heldSessions);
+    }
+    if (message.heldTokens !== 0n) {
+      if (BigInt.asUintN(64, message.heldTokens) !== message.heldTokens) {
+        throw new globalThis.Error("value provided for field message.heldTokens of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.heldTokens);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StageUsage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStageUsage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.heldSessions = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.heldTokens = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StageUsage {
+    return {
+      heldSessions: isSet(object.heldSessions)
+        ? globalThis.Number(object.heldSessions)
+        : isSet(object.held_sessions)
+        ? globalThis.Number(object.held_sessions)
+        : 0,
+      heldTokens: isSet(object.heldTokens)
+        ? BigInt(object.heldTokens)
+        : isSet(object.held_tokens)
+        ? BigInt(object.held_tokens)
+        : 0n,
+    };
+  },
+
+  toJSON(message: StageUsage): unknown {
+    const obj: any = {};
+    if (message.heldSessions !== 0) {
+      obj.heldSessions = Math.round(message.heldSessions);
+    }
+    if (message.heldTokens !== 0n) {
+      obj.heldTokens = message.heldTokens.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StageUsage>, I>>(base?: I): StageUsage {
+    return StageUsage.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StageUsage>, I>>(object: I): StageUsage {
+    const message = createBaseStageUsage();
+    message.heldSessions = object.heldSessions ?? 0;
+    message.heldTokens = (object.heldTokens !== undefined && object.heldTokens !== null)
+      ? BigInt(object.heldTokens)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseTextLoad(): TextLoad {
+  return { waitingPrompts: 0, runningAnswers: 0, heldSessions: 0 };
+}
+
+export const TextLoad: MessageFns<TextLoad> = {
+  encode(message: TextLoad, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.waitingPrompts !== 0) {
+      writer.uint32(8).uint32(message.waitingPrompts);
+    }
+    if (message.runningAnswers !== 0) {
+      writer.uint32(16).uint32(message.runningAnswers);
+    }
+    if (message.heldSessions !== 0) {
+      writer.uint32(24).uint32(message.heldSessions);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TextLoad {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTextLoad();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.waitingPrompts = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.runningAnswers = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.heldSessions = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TextLoad {
+    return {
+      waitingPrompts: isSet(object.waitingPrompts)
+        ? globalThis.Number(object.waitingPrompts)
+        : isSet(object.waiting_prompts)
+        ? globalThis.Number(object.waiting_prompts)
+        : 0,
+      runningAnswers: isSet(object.runningAnswers)
+        ? globalThis.Number(object.runningAnswers)
+        : isSet(object.running_answers)
+        ? globalThis.Number(object.running_answers)
+        : 0,
+      heldSessions: isSet(object.heldSessions)
+        ? globalThis.Number(object.heldSessions)
+        : isSet(object.held_sessions)
+        ? globalThis.Number(object.held_sessions)
+        : 0,
+    };
+  },
+
+  toJSON(message: TextLoad): unknown {
+    const obj: any = {};
+    if (message.waitingPrompts !== 0) {
+      obj.waitingPrompts = Math.round(message.waitingPrompts);
+    }
+    if (message.runningAnswers !== 0) {
+      obj.runningAnswers = Math.round(message.runningAnswers);
+    }
+    if (message.heldSessions !== 0) {
+      obj.heldSessions = Math.round(message.heldSessions);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TextLoad>, I>>(base?: I): TextLoad {
+    return TextLoad.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TextLoad>, I>>(object: I): TextLoad {
+    const message = createBaseTextLoad();
+    message.waitingPrompts = object.waitingPrompts ?? 0;
+    message.runningAnswers = object.runningAnswers ?? 0;
+    message.heldSessions = object.heldSessions ?? 0;
     return message;
   },
 };
@@ -1581,6 +1851,8 @@ function createBaseRun(): Run {
     restart: undefined,
     createdAt: undefined,
     revision: 0n,
+    fidelity: "",
+    textLoad: undefined,
   };
 }
 
@@ -1633,6 +1905,12 @@ export const Run: MessageFns<Run> = {
         throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
       }
       writer.uint32(112).uint64(message.revision);
+    }
+    if (message.fidelity !== "") {
+      writer.uint32(122).string(message.fidelity);
+    }
+    if (message.textLoad !== undefined) {
+      TextLoad.encode(message.textLoad, writer.uint32(130).fork()).join();
     }
     return writer;
   },
@@ -1762,6 +2040,22 @@ export const Run: MessageFns<Run> = {
             message.revision = reader.uint64() as bigint;
             continue;
           }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.fidelity = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.textLoad = TextLoad.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1804,6 +2098,12 @@ export const Run: MessageFns<Run> = {
         ? fromJsonTimestamp(object.created_at)
         : undefined,
       revision: isSet(object.revision) ? BigInt(object.revision) : 0n,
+      fidelity: isSet(object.fidelity) ? globalThis.String(object.fidelity) : "",
+      textLoad: isSet(object.textLoad)
+        ? TextLoad.fromJSON(object.textLoad)
+        : isSet(object.text_load)
+        ? TextLoad.fromJSON(object.text_load)
+        : undefined,
     };
   },
 
@@ -1851,6 +2151,12 @@ export const Run: MessageFns<Run> = {
     if (message.revision !== 0n) {
       obj.revision = message.revision.toString();
     }
+    if (message.fidelity !== "") {
+      obj.fidelity = message.fidelity;
+    }
+    if (message.textLoad !== undefined) {
+      obj.textLoad = TextLoad.toJSON(message.textLoad);
+    }
     return obj;
   },
 
@@ -1877,6 +2183,10 @@ export const Run: MessageFns<Run> = {
       : undefined;
     message.createdAt = object.createdAt ?? undefined;
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
+    message.fidelity = object.fidelity ?? "";
+    message.textLoad = (object.textLoad !== undefined && object.textLoad !== null)
+      ? TextLoad.fromPartial(object.textLoad)
+      : undefined;
     return message;
   },
 };

@@ -138,6 +138,8 @@ export enum TextRefusalReason {
   TEXT_REFUSAL_REASON_TOO_MANY_REQUESTS = 6,
   /** TEXT_REFUSAL_REASON_INVALID_REQUEST - The request id is open, empty or too long. */
   TEXT_REFUSAL_REASON_INVALID_REQUEST = 7,
+  /** TEXT_REFUSAL_REASON_CHAT_TEMPLATE - Messages, but the model has no chat template, or it does not take these. */
+  TEXT_REFUSAL_REASON_CHAT_TEMPLATE = 8,
   UNRECOGNIZED = -1,
 }
 
@@ -167,6 +169,9 @@ export function textRefusalReasonFromJSON(object: any): TextRefusalReason {
     case 7:
     case "TEXT_REFUSAL_REASON_INVALID_REQUEST":
       return TextRefusalReason.TEXT_REFUSAL_REASON_INVALID_REQUEST;
+    case 8:
+    case "TEXT_REFUSAL_REASON_CHAT_TEMPLATE":
+      return TextRefusalReason.TEXT_REFUSAL_REASON_CHAT_TEMPLATE;
     case -1:
     case "UNRECOGNIZED":
     default:
@@ -192,6 +197,8 @@ export function textRefusalReasonToJSON(object: TextRefusalReason): string {
       return "TEXT_REFUSAL_REASON_TOO_MANY_REQUESTS";
     case TextRefusalReason.TEXT_REFUSAL_REASON_INVALID_REQUEST:
       return "TEXT_REFUSAL_REASON_INVALID_REQUEST";
+    case TextRefusalReason.TEXT_REFUSAL_REASON_CHAT_TEMPLATE:
+      return "TEXT_REFUSAL_REASON_CHAT_TEMPLATE";
     case TextRefusalReason.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
@@ -237,6 +244,11 @@ export interface OpenTokenEndpoint {
   /** Tokens that one answer may have, RunPlan.max_tokens; 0 leaves it to the end of generation and the context. */
   maxTokens: number;
   tokenizer: TokenizerKind;
+  /**
+   * Id of the first generation session; the others follow. No id comes twice in a generation, whatever was restarted:
+   * objects of lower ids are left over from another endpoint, and ignored. 0 is 1.
+   */
+  firstSession: bigint;
 }
 
 /** Answer one prompt. Sampling is the plan's: the last stage was prepared with temperature, top_k and seed. */
@@ -254,6 +266,15 @@ export interface GenerateText {
    * it does not share with it. Kept as long as there is room; a prompt is right without it too. At most 128 bytes.
    */
   conversation: string;
+  /** Not empty: the prompt is made of these by the model's chat template, and `prompt` is empty. At most 1024. */
+  messages: ChatMessage[];
+}
+
+/** One message of a conversation. */
+export interface ChatMessage {
+  /** As the template has them: "system", "user", "assistant". */
+  role: string;
+  content: string;
 }
 
 /**
@@ -311,6 +332,14 @@ export interface TokenEndpointHello {
 export interface TokenEndpointReady {
   /** The one that was chosen. */
   tokenizer: TokenizerKind;
+}
+
+/** A whole answer. */
+export interface TextAnswer {
+  /** At most 1 MiB; the answer ends CANCELLED before it would be longer. */
+  text: string;
+  tokenIds: number[];
+  done?: TextDone | undefined;
 }
 
 /** More of an answer. */
@@ -592,6 +621,7 @@ function createBaseOpenTokenEndpoint(): OpenTokenEndpoint {
     settings: undefined,
     maxTokens: 0,
     tokenizer: 0,
+    firstSession: 0n,
   };
 }
 
@@ -629,6 +659,12 @@ export const OpenTokenEndpoint: MessageFns<OpenTokenEndpoint> = {
     }
     if (message.tokenizer !== 0) {
       writer.uint32(80).int32(message.tokenizer);
+    }
+    if (message.firstSession !== 0n) {
+      if (BigInt.asUintN(64, message.firstSession) !== message.firstSession) {
+        throw new globalThis.Error("value provided for field message.firstSession of type uint64 too large");
+      }
+      writer.uint32(88).uint64(message.firstSession);
     }
     return writer;
   },
@@ -726,6 +762,14 @@ export const OpenTokenEndpoint: MessageFns<OpenTokenEndpoint> = {
             message.tokenizer = reader.int32() as any;
             continue;
           }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.firstSession = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -774,6 +818,11 @@ export const OpenTokenEndpoint: MessageFns<OpenTokenEndpoint> = {
         ? globalThis.Number(object.max_tokens)
         : 0,
       tokenizer: isSet(object.tokenizer) ? tokenizerKindFromJSON(object.tokenizer) : 0,
+      firstSession: isSet(object.firstSession)
+        ? BigInt(object.firstSession)
+        : isSet(object.first_session)
+        ? BigInt(object.first_session)
+        : 0n,
     };
   },
 
@@ -809,6 +858,9 @@ export const OpenTokenEndpoint: MessageFns<OpenTokenEndpoint> = {
     if (message.tokenizer !== 0) {
       obj.tokenizer = tokenizerKindToJSON(message.tokenizer);
     }
+    if (message.firstSession !== 0n) {
+      obj.firstSession = message.firstSession.toString();
+    }
     return obj;
   },
 
@@ -833,12 +885,15 @@ export const OpenTokenEndpoint: MessageFns<OpenTokenEndpoint> = {
       : undefined;
     message.maxTokens = object.maxTokens ?? 0;
     message.tokenizer = object.tokenizer ?? 0;
+    message.firstSession = (object.firstSession !== undefined && object.firstSession !== null)
+      ? BigInt(object.firstSession)
+      : 0n;
     return message;
   },
 };
 
 function createBaseGenerateText(): GenerateText {
-  return { requestId: "", prompt: "", maxTokens: 0, parseSpecial: false, conversation: "" };
+  return { requestId: "", prompt: "", maxTokens: 0, parseSpecial: false, conversation: "", messages: [] };
 }
 
 export const GenerateText: MessageFns<GenerateText> = {
@@ -857,6 +912,9 @@ export const GenerateText: MessageFns<GenerateText> = {
     }
     if (message.conversation !== "") {
       writer.uint32(42).string(message.conversation);
+    }
+    for (const v of message.messages) {
+      ChatMessage.encode(v!, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -914,6 +972,14 @@ export const GenerateText: MessageFns<GenerateText> = {
             message.conversation = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.messages.push(ChatMessage.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -945,6 +1011,9 @@ export const GenerateText: MessageFns<GenerateText> = {
         ? globalThis.Boolean(object.parse_special)
         : false,
       conversation: isSet(object.conversation) ? globalThis.String(object.conversation) : "",
+      messages: globalThis.Array.isArray(object?.messages)
+        ? object.messages.map((e: any) => ChatMessage.fromJSON(e))
+        : [],
     };
   },
 
@@ -965,6 +1034,9 @@ export const GenerateText: MessageFns<GenerateText> = {
     if (message.conversation !== "") {
       obj.conversation = message.conversation;
     }
+    if (message.messages?.length) {
+      obj.messages = message.messages.map((e) => ChatMessage.toJSON(e));
+    }
     return obj;
   },
 
@@ -978,6 +1050,92 @@ export const GenerateText: MessageFns<GenerateText> = {
     message.maxTokens = object.maxTokens ?? 0;
     message.parseSpecial = object.parseSpecial ?? false;
     message.conversation = object.conversation ?? "";
+    message.messages = object.messages?.map((e) => ChatMessage.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseChatMessage(): ChatMessage {
+  return { role: "", content: "" };
+}
+
+export const ChatMessage: MessageFns<ChatMessage> = {
+  encode(message: ChatMessage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.role !== "") {
+      writer.uint32(10).string(message.role);
+    }
+    if (message.content !== "") {
+      writer.uint32(18).string(message.content);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChatMessage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChatMessage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.role = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.content = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ChatMessage {
+    return {
+      role: isSet(object.role) ? globalThis.String(object.role) : "",
+      content: isSet(object.content) ? globalThis.String(object.content) : "",
+    };
+  },
+
+  toJSON(message: ChatMessage): unknown {
+    const obj: any = {};
+    if (message.role !== "") {
+      obj.role = message.role;
+    }
+    if (message.content !== "") {
+      obj.content = message.content;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ChatMessage>, I>>(base?: I): ChatMessage {
+    return ChatMessage.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ChatMessage>, I>>(object: I): ChatMessage {
+    const message = createBaseChatMessage();
+    message.role = object.role ?? "";
+    message.content = object.content ?? "";
     return message;
   },
 };
@@ -1685,6 +1843,125 @@ export const TokenEndpointReady: MessageFns<TokenEndpointReady> = {
   fromPartial<I extends Exact<DeepPartial<TokenEndpointReady>, I>>(object: I): TokenEndpointReady {
     const message = createBaseTokenEndpointReady();
     message.tokenizer = object.tokenizer ?? 0;
+    return message;
+  },
+};
+
+function createBaseTextAnswer(): TextAnswer {
+  return { text: "", tokenIds: [], done: undefined };
+}
+
+export const TextAnswer: MessageFns<TextAnswer> = {
+  encode(message: TextAnswer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.text !== "") {
+      writer.uint32(10).string(message.text);
+    }
+    if (message.tokenIds.length !== 0) {
+      writer.uint32(18).fork();
+      for (const v of message.tokenIds) {
+        writer.uint32(v);
+      }
+      writer.join();
+    }
+    if (message.done !== undefined) {
+      TextDone.encode(message.done, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TextAnswer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTextAnswer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag === 16) {
+              message.tokenIds.push(reader.uint32());
+
+              continue;
+            }
+
+            if (tag === 18) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.tokenIds.push(reader.uint32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.done = TextDone.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TextAnswer {
+    return {
+      text: isSet(object.text) ? globalThis.String(object.text) : "",
+      tokenIds: globalThis.Array.isArray(object?.tokenIds)
+        ? object.tokenIds.map((e: any) => globalThis.Number(e))
+        : globalThis.Array.isArray(object?.token_ids)
+        ? object.token_ids.map((e: any) => globalThis.Number(e))
+        : [],
+      done: isSet(object.done) ? TextDone.fromJSON(object.done) : undefined,
+    };
+  },
+
+  toJSON(message: TextAnswer): unknown {
+    const obj: any = {};
+    if (message.text !== "") {
+      obj.text = message.text;
+    }
+    if (message.tokenIds?.length) {
+      obj.tokenIds = message.tokenIds.map((e) => Math.round(e));
+    }
+    if (message.done !== undefined) {
+      obj.done = TextDone.toJSON(message.done);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TextAnswer>, I>>(base?: I): TextAnswer {
+    return TextAnswer.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TextAnswer>, I>>(object: I): TextAnswer {
+    const message = createBaseTextAnswer();
+    message.text = object.text ?? "";
+    message.tokenIds = object.tokenIds?.map((e) => e) || [];
+    message.done = (object.done !== undefined && object.done !== null) ? TextDone.fromPartial(object.done) : undefined;
     return message;
   },
 };

@@ -7,7 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { ProvisionStage, StageSettings } from "./provision.js";
-import { LoadProgress, StageFault, StageFootprint } from "./run.js";
+import { LoadProgress, StageFault, StageFootprint, StageUsage } from "./run.js";
 
 /** A line on the worker's stdin. */
 export interface WorkerCommand {
@@ -75,6 +75,8 @@ export interface WorkerHealth {
   sequence: bigint;
   /** Milliseconds that the engine has been busy with its current step; 0 when idle. */
   busyMillis: bigint;
+  /** What the stage holds. */
+  usage?: StageUsage | undefined;
 }
 
 /** The worker's last line. */
@@ -811,7 +813,7 @@ export const WorkerHello: MessageFns<WorkerHello> = {
 };
 
 function createBaseWorkerHealth(): WorkerHealth {
-  return { sequence: 0n, busyMillis: 0n };
+  return { sequence: 0n, busyMillis: 0n, usage: undefined };
 }
 
 export const WorkerHealth: MessageFns<WorkerHealth> = {
@@ -827,6 +829,9 @@ export const WorkerHealth: MessageFns<WorkerHealth> = {
         throw new globalThis.Error("value provided for field message.busyMillis of type uint64 too large");
       }
       writer.uint32(16).uint64(message.busyMillis);
+    }
+    if (message.usage !== undefined) {
+      StageUsage.encode(message.usage, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -860,6 +865,14 @@ export const WorkerHealth: MessageFns<WorkerHealth> = {
             message.busyMillis = reader.uint64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.usage = StageUsage.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -880,6 +893,7 @@ export const WorkerHealth: MessageFns<WorkerHealth> = {
         : isSet(object.busy_millis)
         ? BigInt(object.busy_millis)
         : 0n,
+      usage: isSet(object.usage) ? StageUsage.fromJSON(object.usage) : undefined,
     };
   },
 
@@ -890,6 +904,9 @@ export const WorkerHealth: MessageFns<WorkerHealth> = {
     }
     if (message.busyMillis !== 0n) {
       obj.busyMillis = message.busyMillis.toString();
+    }
+    if (message.usage !== undefined) {
+      obj.usage = StageUsage.toJSON(message.usage);
     }
     return obj;
   },
@@ -903,6 +920,9 @@ export const WorkerHealth: MessageFns<WorkerHealth> = {
     message.busyMillis = (object.busyMillis !== undefined && object.busyMillis !== null)
       ? BigInt(object.busyMillis)
       : 0n;
+    message.usage = (object.usage !== undefined && object.usage !== null)
+      ? StageUsage.fromPartial(object.usage)
+      : undefined;
     return message;
   },
 };

@@ -18,6 +18,17 @@ export type Effect =
     }
   | { readonly kind: 'answer'; readonly call: CallId; readonly answer: Answer }
   | { readonly kind: 'arm'; readonly timer: Timer; readonly at: Millis }
+  /** A token endpoint shall connect to the stages of a run; `token-endpoint-ready` or `-lost` follows. */
+  | { readonly kind: 'open-token-endpoint'; readonly runId: RunId; readonly generation: number }
+  /** Nothing of it may be left; a lost one is closed too. */
+  | {
+      readonly kind: 'close-token-endpoint';
+      readonly runId: RunId;
+      readonly generation: number;
+      readonly reason: string;
+    }
+  /** The prompt of a ONE_SHOT run is due; `answer-ended` or `answer-failed` follows. */
+  | { readonly kind: 'begin-answer'; readonly runId: RunId; readonly generation: number }
   | {
       readonly kind: 'say';
       readonly level: 'info' | 'warn';

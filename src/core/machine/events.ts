@@ -2,6 +2,7 @@ import type { ModelInspection } from '../../../gen/stageplane/v1/model.js';
 import type { DeviceUsage, Hello, StageReport } from '../../../gen/stageplane/v1/node_agent_service.js';
 import type { PlanRequest } from '../../../gen/stageplane/v1/planner.js';
 import type { StageFault } from '../../../gen/stageplane/v1/run.js';
+import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import type { NodeId, RunId, SessionId } from '../ids.js';
 
 /** Names a caller that waits for an answer. */
@@ -74,6 +75,24 @@ export type ClusterEvent =
       readonly nodeId: NodeId;
       readonly cordoned: boolean;
     }
+  /** The first event after a start. */
+  | { readonly kind: 'orchestrator-started' }
+  | { readonly kind: 'token-endpoint-ready'; readonly runId: RunId; readonly generation: number }
+  | {
+      readonly kind: 'token-endpoint-lost';
+      readonly runId: RunId;
+      readonly generation: number;
+      readonly fault: StageFault;
+    }
+  /** The prompt of a ONE_SHOT run is answered. */
+  | {
+      readonly kind: 'answer-ended';
+      readonly runId: RunId;
+      readonly generation: number;
+      readonly answer: TextAnswer;
+    }
+  /** It cannot be answered. */
+  | { readonly kind: 'answer-failed'; readonly runId: RunId; readonly generation: number; readonly fault: StageFault }
   | { readonly kind: 'timer-fired'; readonly timer: Timer }
   | { readonly kind: 'loop-stalled' };
 

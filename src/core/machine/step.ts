@@ -7,6 +7,13 @@ import type { ClusterEvent } from './events.js';
 import { restartGraces } from './grace.js';
 import { cordonNode, deleteRun, stopRun } from './operator-requests.js';
 import { endSession, receiveHeartbeat, receiveHello } from './session-lifecycle.js';
+import {
+  answerEnded,
+  answerFailed,
+  reopenTokenEndpoints,
+  tokenEndpointLost,
+  tokenEndpointReady,
+} from './token-endpoint.js';
 
 /** Advances the draft by one event. Pure but for the draft: what must be done is left in its effects. */
 export function step(draft: Draft, event: ClusterEvent): void {
@@ -31,6 +38,16 @@ export function step(draft: Draft, event: ClusterEvent): void {
       return deleteRun(draft, event.call, event.runId);
     case 'node-cordon-requested':
       return cordonNode(draft, event.call, event.nodeId, event.cordoned);
+    case 'orchestrator-started':
+      return reopenTokenEndpoints(draft);
+    case 'token-endpoint-ready':
+      return tokenEndpointReady(draft, event.runId, event.generation);
+    case 'token-endpoint-lost':
+      return tokenEndpointLost(draft, event.runId, event.generation, event.fault);
+    case 'answer-ended':
+      return answerEnded(draft, event.runId, event.generation, event.answer);
+    case 'answer-failed':
+      return answerFailed(draft, event.runId, event.generation, event.fault);
     case 'timer-fired':
       return timerFired(draft, event.timer);
     case 'loop-stalled':

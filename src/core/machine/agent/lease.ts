@@ -42,7 +42,7 @@ export function heartbeatDue(turn: Turn, usage: readonly DeviceUsage[]): void {
   const sequence = contact.nextSequence;
   const unanswered: SentHeartbeat[] = [...contact.unanswered, { sequence, at: turn.at }];
   turn.change({ contact: { ...contact, unanswered, nextSequence: sequence + 1n } });
-  turn.send({ $case: 'heartbeat', value: { sequence, devices: [...usage] } });
+  turn.send({ $case: 'heartbeat', value: { sequence, devices: [...usage], stages: [] } });
   turn.perform({ kind: 'arm', timer: 'heartbeat', at: millis(turn.at + contact.heartbeatPeriod) });
 }
 
