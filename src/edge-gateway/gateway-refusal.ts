@@ -9,6 +9,8 @@ export interface GatewayRefusal {
     | 'INSECURE_ADDRESS'
     /** The address or socket cannot be listened on. */
     | 'LISTEN_FAILED'
+    /** The folder of sockets cannot be made, is not this user's alone, or its path is too long. */
+    | 'RUNTIME_FOLDER'
     /** An edge comes from another node, and this one does not listen. */
     | 'NOT_LISTENING'
     | 'ALREADY_REGISTERED'
