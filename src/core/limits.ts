@@ -202,6 +202,16 @@ export const limits = {
   unreadTokens: 256,
   /** Milliseconds that such a reader may take nothing; its sessions are wanted by others. */
   slowReaderMillis: 30_000,
+  /** Tokens that a reader has taken before it is said: a fraction of `unreadTokens`, and seldom enough to cost nothing. */
+  tokensPerAcknowledgement: 64,
+  /** Bytes of text that are kept with a run that answers its own prompt. */
+  answerTextBytes: 1024 * 1024,
+  /** Tokens, and characters, of one message that repeats an answer. */
+  replayedTokens: 4096,
+  /** Milliseconds that a launcher waits for the cause of its answer's end: the machine's second, and a commit. */
+  causeMillis: 3_000,
+  /** Messages of one conversation; each has a role, and all together at most `promptBytes`. */
+  chatMessages: 1024,
 
   // --- slices of models
   /** Bytes of the slices that a node keeps, when it is not told: the stages of a large model and some smaller ones. */

@@ -31,6 +31,11 @@ export const fieldRules: Readonly<Record<string, FieldRule>> = {
   'stageplane.v1.HuggingFaceSource.revision': { maxBytes: limits.pathBytes },
   'stageplane.v1.TokenizerSource.local_path': { maxBytes: limits.pathBytes },
   'stageplane.v1.PromptSource.inline': { maxBytes: limits.promptBytes },
+  'stageplane.v1.PromptSource.user_message': { maxBytes: limits.promptBytes },
+  'stageplane.v1.GenerateRequest.messages': { maxEntries: limits.chatMessages },
+  'stageplane.v1.GenerateRequest.conversation': { maxBytes: limits.requestIdBytes },
+  'stageplane.v1.ChatMessage.role': { required: true, maxBytes: limits.nameBytes },
+  'stageplane.v1.ChatMessage.content': { maxBytes: limits.promptBytes },
   'stageplane.v1.FixedLinearPlacement.stages': {
     maxEntries: limits.stagesPerRequest,
   },
@@ -75,6 +80,7 @@ export const fieldRules: Readonly<Record<string, FieldRule>> = {
     maxBytes: limits.nameBytes,
   },
   'stageplane.v1.Heartbeat.devices': { maxEntries: limits.devicesPerNode },
+  'stageplane.v1.Heartbeat.stages': { maxEntries: limits.heldStagesPerNode },
   'stageplane.v1.DeviceUsage.device_id': {
     required: true,
     maxBytes: limits.nameBytes,

@@ -5,10 +5,7 @@ import { unimplemented } from './unimplemented.js';
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 
 /** What the ABI promises for later versions; until then a sentence says what to do instead. */
-export const laterCalls: Pick<Bodies, 'generate' | 'drainNode' | 'deleteNode'> = {
-  async generate() {
-    throw unimplemented('GENERATE', 'generating text', 'a run can be planned, started, watched and stopped');
-  },
+export const laterCalls: Pick<Bodies, 'drainNode' | 'deleteNode'> = {
   async drainNode() {
     throw unimplemented('DRAIN_NODE', 'draining a node', 'cordon it and stop its runs');
   },

@@ -36,6 +36,12 @@ export class ModelLibrary {
     };
   }
 
+  /** Where a model's file is; rejects with RpcError when it is not on this disk. */
+  async find(source: GgufSource | undefined): Promise<string> {
+    const { path } = await this.locate(localPath(source));
+    return path;
+  }
+
   private async locate(path: string): Promise<{ path: string; mark: string }> {
     const candidates = isAbsolute(path) ? [path] : this.folders.map((folder) => join(folder, path));
     for (const candidate of candidates) {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { ClusterEvent } from '../core/machine/events.js';
 import type { Rules } from '../core/machine/rules.js';
 import type { Timings } from '../core/machine/timings.js';
 import { openWorld } from '../core/machine/world.js';
+import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
@@ -17,6 +19,8 @@ import { type Inside, type Listening, openAdminServer, openPublicServer } from '
 import { Sessions } from './sessions.js';
 import { sha256 } from './sha256.js';
 import { StartupError } from './startup-error.js';
+import { openDataPlane } from './text/data-plane.js';
+import type { TokenEndpoints } from './text/token-endpoints.js';
 import { Timers } from './timers.js';
 import { WatchHub } from './watch-hub.js';
 
@@ -29,6 +33,10 @@ export interface OrchestratorConfig {
   /** Allows an address that other machines reach, although nothing is authenticated. */
   readonly insecure: boolean;
   readonly timings: Timings;
+  /** Where token edges go and come from; nothing need be said when all nodes are on this machine. */
+  readonly edges?: EdgeFlags | undefined;
+  /** Instead of one endpoint process per run. */
+  readonly tokenEndpoints?: ((post: (event: ClusterEvent) => void) => TokenEndpoints) | undefined;
   readonly logger: Logger;
 }
 
@@ -66,11 +74,7 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
   const done = new Promise<void>((resolve, reject) => {
     end = (error) => (error ? reject(error) : resolve());
   });
-  const { inside, close } = startLoop(config, store, (error) => {
-    // Nothing more may be decided on a state that may not be the stored one (I11).
-    close();
-    void stop(error);
-  });
+  let started: Started | undefined;
   let stopping: Promise<void> | undefined;
   const stop = (failure?: Error) => {
     stopping ??= shutDown(failure);
@@ -78,12 +82,19 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
   };
   const shutDown = async (failure?: Error) => {
     for (const server of servers) await server.stop();
-    close();
+    started?.stopLoop();
+    await started?.closeDataPlane();
     store.close();
     unlock();
     end(failure);
   };
   try {
+    started = await startLoop(config, store, (error) => {
+      // Nothing more may be decided on a state that may not be the stored one (I11).
+      started?.stopLoop();
+      void stop(error);
+    });
+    const { inside } = started;
     servers.push(await openPublicServer(inside, config.listen));
     const { address } = servers[0]!;
     servers.push(await openAdminServer(inside, dataFolder, address));
@@ -95,27 +106,38 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
   }
 }
 
-function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error) => void) {
-  const { logger, timings } = config;
+interface Started {
+  readonly inside: Inside;
+  stopLoop(): void;
+  closeDataPlane(): Promise<void>;
+}
+
+async function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error) => void): Promise<Started> {
+  const { logger, timings, edges: flags = {}, tokenEndpoints } = config;
   const stored = store.load();
   const cluster = { ...stored.cluster, epoch: stored.cluster.epoch + 1n };
   // Nothing is sent before the new epoch is committed (I5).
   store.commit({ cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events: [] });
 
+  const library = new ModelLibrary(config.models);
+  const post = (event: ClusterEvent) => loop.post(event);
+  const { endpoints, close: closeDataPlane } = tokenEndpoints
+    ? { endpoints: tokenEndpoints(post), close: async () => {} }
+    : await openDataPlane({ cluster, flags, library, post, logger });
   const { world, effects } = openWorld({ ...stored, cluster }, systemClock.now(), timings);
   const rules: Rules = { timings, sha256 };
   const sessions = new Sessions();
   const hub = new WatchHub();
-  const timers = new Timers(systemClock, (timer) => loop.post({ kind: 'timer-fired', timer }));
-  const performer = createPerformer({ sessions, timers, hub, loop: () => loop, fail, logger });
+  const timers = new Timers(systemClock, (timer) => post({ kind: 'timer-fired', timer }));
+  const performer = createPerformer({ sessions, timers, hub, endpoints, loop: () => loop, fail, logger });
   const loop = new Loop(world, store, rules, systemClock, performer, logger);
   performer.performAll(effects);
-  const inside: Inside = { loop, store, sessions, hub, library: new ModelLibrary(config.models), logger };
-  const close = () => {
+  post({ kind: 'orchestrator-started' });
+  const stopLoop = () => {
     loop.stop();
     timers.stop();
   };
-  return { inside, close };
+  return { inside: { loop, store, sessions, hub, library, endpoints, logger }, stopLoop, closeDataPlane };
 }
 
 function refuseOpenAddress({ listen, insecure, logger }: OrchestratorConfig): void {

@@ -7,6 +7,7 @@ import type { RpcError } from '../grpc/rpc-error.js';
 import { StoreError } from '../store/store-error.js';
 import type { Loop, Performer } from './loop.js';
 import type { Sessions } from './sessions.js';
+import type { TokenEndpoints } from './text/token-endpoints.js';
 import type { Timers } from './timers.js';
 import type { WatchHub } from './watch-hub.js';
 
@@ -14,6 +15,7 @@ interface Outside {
   readonly sessions: Sessions;
   readonly timers: Timers;
   readonly hub: WatchHub;
+  readonly endpoints: TokenEndpoints;
   readonly loop: () => Loop;
   /** The orchestrator cannot go on. */
   readonly fail: (error: Error) => void;
@@ -46,7 +48,7 @@ export function createPerformer(outside: Outside): Performer & { performAll(effe
 
 const hopeless: ReadonlySet<StoreError['kind']> = new Set(['io', 'corrupt', 'locked']);
 
-function performOne({ sessions, timers, loop, logger }: Outside, effect: Effect): void {
+function performOne({ sessions, timers, endpoints, loop, logger }: Outside, effect: Effect): void {
   switch (effect.kind) {
     case 'send':
       return sessions.send(effect.session, effect.message);
@@ -56,6 +58,15 @@ function performOne({ sessions, timers, loop, logger }: Outside, effect: Effect)
       return loop().calls.answer(effect.call, effect.answer);
     case 'arm':
       return timers.arm(effect.timer, effect.at);
+    case 'open-token-endpoint': {
+      const run = loop().world.runs.get(effect.runId);
+      if (run?.generation === effect.generation) endpoints.open(run);
+      return;
+    }
+    case 'close-token-endpoint':
+      return endpoints.close(effect.runId, effect.generation, effect.reason);
+    case 'begin-answer':
+      return endpoints.beginAnswer(effect.runId, effect.generation);
     case 'say':
       return logger[effect.level](effect.fields, effect.message);
   }
@@ -66,6 +77,11 @@ function abandonOne({ sessions, loop }: Outside, event: ClusterEvent, error: Rpc
     case 'timer-fired':
     case 'session-ended':
     case 'loop-stalled':
+    case 'orchestrator-started':
+    case 'token-endpoint-ready':
+    case 'token-endpoint-lost':
+    case 'answer-ended':
+    case 'answer-failed':
       setTimeout(() => loop().post(event), limits.turnRetryMillis).unref();
       return;
     case 'hello-received':

@@ -8,19 +8,20 @@ import type { Loop } from './loop.js';
 import { takePage } from './page.js';
 import { runSummary, runView } from './run-view.js';
 import type { Sessions } from './sessions.js';
+import type { TokenEndpoints } from './text/token-endpoints.js';
 
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 type RunBodies = Pick<Bodies, 'getRun' | 'listRuns' | 'stopRun' | 'deleteRun' | 'getStageLog'>;
 
 /** Looking at runs and ending them. Reads see committed state alone, because the loop's world is that. */
-export function runCalls(loop: Loop, sessions: Sessions): RunBodies {
+export function runCalls(loop: Loop, sessions: Sessions, endpoints: TokenEndpoints): RunBodies {
   const { world } = loop;
   const find = (id: bigint): RunState => {
     const run = world.runs.get(runId(id));
     if (!run) throw runNotFound(runId(id));
     return run;
   };
-  const viewed = (id: RunId) => ({ run: runView(world, find(id)) });
+  const viewed = (id: RunId) => ({ run: { ...runView(world, find(id)), textLoad: endpoints.find(id)?.load } });
 
   return {
     async getRun(request) {

@@ -26,6 +26,8 @@ import { planCalls } from './plan-calls.js';
 import { runCalls } from './run-calls.js';
 import type { Sessions } from './sessions.js';
 import { StartupError } from './startup-error.js';
+import { generateCalls } from './text/generate-call.js';
+import type { TokenEndpoints } from './text/token-endpoints.js';
 import { watchCalls } from './watch-calls.js';
 import type { WatchHub } from './watch-hub.js';
 
@@ -36,6 +38,7 @@ export interface Inside {
   readonly sessions: Sessions;
   readonly hub: WatchHub;
   readonly library: ModelLibrary;
+  readonly endpoints: TokenEndpoints;
   readonly logger: Logger;
 }
 
@@ -49,13 +52,14 @@ const publicServices = ['stageplane.v1.OrchestratorService', 'stageplane.v1.Node
 
 /** Opens the TCP port of launchers and agents. Rejects with StartupError. */
 export async function openPublicServer(inside: Inside, listen: string): Promise<Listening> {
-  const { loop, store, sessions, hub, library, logger } = inside;
+  const { loop, store, sessions, hub, library, endpoints, logger } = inside;
   const streams = new OpenStreams();
   const server = new Server(serverOptions);
   const health = new Health(publicServices);
   const calls = {
     ...planCalls(loop, library),
-    ...runCalls(loop, sessions),
+    ...runCalls(loop, sessions, endpoints),
+    ...generateCalls({ loop, store, hub, endpoints }),
     ...watchCalls(loop, store, hub),
     ...nodeCalls(loop),
     ...laterCalls,

@@ -340,6 +340,9 @@ export interface PromptSource {
     | //
     /** The text itself; may be empty. */
     { $case: "inline"; value: string }
+    | //
+    /** What a user says: the model's own chat template makes the prompt of it. */
+    { $case: "userMessage"; value: string }
     | undefined;
 }
 
@@ -526,6 +529,9 @@ export const PromptSource: MessageFns<PromptSource> = {
       case "inline":
         writer.uint32(10).string(message.source.value);
         break;
+      case "userMessage":
+        writer.uint32(18).string(message.source.value);
+        break;
     }
     return writer;
   },
@@ -551,6 +557,14 @@ export const PromptSource: MessageFns<PromptSource> = {
             message.source = { $case: "inline", value: reader.string() };
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.source = { $case: "userMessage", value: reader.string() };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -564,13 +578,23 @@ export const PromptSource: MessageFns<PromptSource> = {
   },
 
   fromJSON(object: any): PromptSource {
-    return { source: isSet(object.inline) ? { $case: "inline", value: globalThis.String(object.inline) } : undefined };
+    return {
+      source: isSet(object.inline)
+        ? { $case: "inline", value: globalThis.String(object.inline) }
+        : isSet(object.userMessage)
+        ? { $case: "userMessage", value: globalThis.String(object.userMessage) }
+        : isSet(object.user_message)
+        ? { $case: "userMessage", value: globalThis.String(object.user_message) }
+        : undefined,
+    };
   },
 
   toJSON(message: PromptSource): unknown {
     const obj: any = {};
     if (message.source?.$case === "inline") {
       obj.inline = message.source.value;
+    } else if (message.source?.$case === "userMessage") {
+      obj.userMessage = message.source.value;
     }
     return obj;
   },
@@ -584,6 +608,12 @@ export const PromptSource: MessageFns<PromptSource> = {
       case "inline": {
         if (object.source?.value !== undefined && object.source?.value !== null) {
           message.source = { $case: "inline", value: object.source.value };
+        }
+        break;
+      }
+      case "userMessage": {
+        if (object.source?.value !== undefined && object.source?.value !== null) {
+          message.source = { $case: "userMessage", value: object.source.value };
         }
         break;
       }

@@ -39,7 +39,10 @@ export const tokenizerSource = choice<'source', NonNullable<TokenizerSource['sou
   localPath: text,
 });
 
-const promptSource = choice<'source', NonNullable<PromptSource['source']>>('source', { inline: text });
+const promptSource = choice<'source', NonNullable<PromptSource['source']>>('source', {
+  inline: text,
+  userMessage: text,
+});
 
 export const sampling = message({ temperatureMillis: u32, topK: u32 });
 

@@ -1,0 +1,161 @@
+import type { Logger } from 'pino';
+import { RunMode } from '../../../gen/stageplane/v1/planner.js';
+import type { TextLoad } from '../../../gen/stageplane/v1/run.js';
+import { type StageFault, StageFaultReason } from '../../../gen/stageplane/v1/run.js';
+import type { GenerateText, TextAnswer, TokenEndpointHealth } from '../../../gen/stageplane/v1/token_endpoint.js';
+import type { RunState } from '../../core/machine/state.js';
+import type { EdgeGateway, Registration } from '../../edge-gateway/edge-gateway.js';
+import { EndpointHost, type EndpointHostOptions } from '../../token-endpoint/endpoint-host.js';
+import type { AnswerReader } from '../../token-endpoint/open-answers.js';
+import { endpointFault, promptFault } from './endpoint-fault.js';
+import { OneShotAnswer } from './one-shot-answer.js';
+import { openCommand } from './open-command.js';
+import { promptOf } from './prompt-of.js';
+
+/** What an endpoint tells the machine. Nothing after `close`. */
+export interface RunEndpointListener {
+  ready(): void;
+  lost(fault: StageFault): void;
+  answered(answer: TextAnswer): void;
+  refused(fault: StageFault): void;
+}
+
+/** What every endpoint of this orchestrator stands on. */
+export interface EndpointSurroundings {
+  readonly gateway: EdgeGateway;
+  /** Of the orchestrator itself. */
+  readonly nodeId: bigint;
+  readonly epoch: bigint;
+  /** A path for an inbound socket on which nothing listens. */
+  readonly inboundSocket: (run: RunState) => string;
+  /** The file with the tokenizer of a run. Rejects with a sentence for people. */
+  readonly findTokenizer: (run: RunState) => Promise<string>;
+  readonly host: EndpointHostOptions;
+  readonly logger: Logger;
+}
+
+/** The token endpoint of one generation of a run: its process, its two edges in the gateway, and its one-shot answer. */
+export class RunEndpoint {
+  /** Of a ONE_SHOT run. */
+  readonly answer: OneShotAnswer | undefined;
+  readonly #logger: Logger;
+  #host: EndpointHost | undefined;
+  #registration: Registration | undefined;
+  #load: TextLoad | undefined;
+  #isReady = false;
+  #isOver = false;
+  #answerId: string | undefined;
+
+  constructor(
+    readonly run: RunState,
+    private readonly around: EndpointSurroundings,
+    private readonly listener: RunEndpointListener,
+  ) {
+    this.#logger = around.logger.child({ runId: String(run.runId), generation: run.generation });
+    if (run.mode === RunMode.RUN_MODE_ONE_SHOT) this.answer = this.#oneShotAnswer();
+    void this.#open();
+  }
+
+  get isReady(): boolean {
+    return this.#isReady && !this.#isOver;
+  }
+
+  /** The newest that the endpoint has said of itself. */
+  get load(): TextLoad | undefined {
+    return this.isReady ? this.#load : undefined;
+  }
+
+  /** Only while it is ready. Gives the id by which the answer is acknowledged and cancelled. */
+  generate(request: Omit<GenerateText, 'requestId'>, reader: AnswerReader): string {
+    return this.#host!.generate(request, reader);
+  }
+
+  acknowledge(requestId: string, tokens: number): void {
+    this.#host?.acknowledge(requestId, tokens);
+  }
+
+  cancel(requestId: string, reason: string): void {
+    this.#host?.cancel(requestId, reason);
+  }
+
+  /** Answers the run's own prompt. */
+  beginAnswer(): void {
+    if (this.answer === undefined || !this.isReady) return;
+    const prompt = promptOf(this.run.plan.runtime?.prompt?.source);
+    this.#answerId = this.generate({ ...prompt, maxTokens: 0, parseSpecial: false, conversation: '' }, this.answer);
+  }
+
+  /** Ends the process and its edges; open answers end UNAVAILABLE. Resolves when nothing is left. */
+  async close(reason: string): Promise<void> {
+    this.#isOver = true;
+    await this.#host?.close(reason);
+    this.#registration?.remove();
+    this.answer?.giveUp();
+  }
+
+  async #open(): Promise<void> {
+    const { gateway, host, epoch } = this.around;
+    const inboundSocket = this.around.inboundSocket(this.run);
+    const refusal = this.#register(inboundSocket);
+    if (refusal !== undefined) return this.#lose(endpointFault('EDGE_UNREACHABLE', refusal));
+    let modelPath: string;
+    try {
+      modelPath = await this.around.findTokenizer(this.run);
+    } catch (error) {
+      return this.#lose(endpointFault('MODEL_NOT_FOUND', (error as Error).message));
+    }
+    if (this.#isOver) return;
+    this.#host = new EndpointHost(
+      {
+        ready: () => this.#ready(),
+        lost: (fault, logTail) => this.#lose({ reason: fault.reason, message: fault.message, logTail: [...logTail] }),
+        healthy: (health) => this.#healthy(health),
+      },
+      host,
+    );
+    this.#host.open(openCommand(this.run, { outboundSocket: gateway.localSocket, inboundSocket, modelPath, epoch }));
+  }
+
+  #register(inboundSocket: string): string | undefined {
+    const { gateway, nodeId } = this.around;
+    const { runId, generation, plan, stages } = this.run;
+    const registered = gateway.register({
+      runId,
+      generation,
+      nodeId,
+      inbound: { edgeId: plan.edges.at(-1)!.edgeId, producerNodeId: stages.at(-1)!.nodeId, socket: inboundSocket },
+      outbound: { edgeId: plan.edges.at(0)!.edgeId, consumerNodeId: stages.at(0)!.nodeId },
+    });
+    if (registered.kind === 'refused') return `the token endpoint of run ${runId}: ${registered.message}`;
+    this.#registration = registered.registration;
+    return undefined;
+  }
+
+  #ready(): void {
+    if (this.#isOver) return;
+    this.#isReady = true;
+    this.#logger.info('token endpoint ready');
+    this.listener.ready();
+  }
+
+  #healthy({ waitingPrompts, runningAnswers, heldSessions }: TokenEndpointHealth): void {
+    this.#load = { waitingPrompts, runningAnswers, heldSessions };
+  }
+
+  #lose(fault: StageFault): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#registration?.remove();
+    this.#logger.warn({ reason: StageFaultReason[fault.reason], fault: fault.message }, 'token endpoint lost');
+    this.listener.lost(fault);
+  }
+
+  #oneShotAnswer(): OneShotAnswer {
+    return new OneShotAnswer({
+      taken: (tokens) => this.acknowledge(this.#answerId!, tokens),
+      tooLong: () => this.cancel(this.#answerId!, 'the answer is as long as may be kept with a run: use a SERVING run'),
+      ended: (answer) => this.listener.answered(answer),
+      refused: (refusal) => this.listener.refused(promptFault(refusal)),
+    });
+  }
+}
