@@ -49,7 +49,7 @@ function outputFor(json: boolean): Output {
   // A terminal that does not know its own size, as in some containers, cannot be redrawn.
   const hasSize = stdout.isTTY === true && stdout.columns > 0 && stdout.rows > 0;
   const live = hasSize && !env.NO_COLOR && env.TERM !== 'dumb';
-  return new Output(stdout, process.stderr, { json, live });
+  return new Output(stdout, process.stderr, { json, terminal: stdout.isTTY === true, live });
 }
 
 /** For failures that come before the flags are understood. */

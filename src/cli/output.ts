@@ -1,10 +1,12 @@
 import type { ExitCode } from './exit-code.js';
 import type { Failure, Violation } from './failure.js';
-import { escapeControls } from './format/escape.js';
+import { escapeControls, escapeText } from './format/escape.js';
 import { safeJson } from './format/safe-json.js';
 
 export interface OutputOptions {
   readonly json: boolean;
+  /** Whether stdout is a terminal. */
+  readonly terminal: boolean;
   /** Whether stdout is a terminal that understands escape sequences and may get them. */
   readonly live: boolean;
 }
@@ -21,6 +23,10 @@ export class Output {
     return this.options.json;
   }
 
+  get terminal(): boolean {
+    return this.options.terminal;
+  }
+
   get live(): boolean {
     return this.options.live;
   }
@@ -28,6 +34,21 @@ export class Output {
   /** Text for people; whatever came from elsewhere in it must be escaped already. */
   print(text: string): void {
     this.stdout.write(`${text}\n`);
+  }
+
+  /** A piece of a model's text, without a line end of its own. Only a terminal has to be protected from it. */
+  text(text: string): void {
+    this.stdout.write(this.options.terminal ? escapeText(text) : text);
+  }
+
+  /** Text for people beside an answer that may be on its way into a file. */
+  aside(text: string): void {
+    this.stderr.write(`${text}\n`);
+  }
+
+  /** The same output for people with everything beside the answer. */
+  get besides(): Output {
+    return new Output(this.stderr, this.stderr, { ...this.options, live: false });
   }
 
   /** The one JSON document of a command. */

@@ -10,6 +10,7 @@ import { planCommand } from './commands/plan.js';
 import { runCommand } from './commands/run.js';
 import { runsCommands } from './commands/runs.js';
 import { serverInfoCommand } from './commands/server.js';
+import { textCommands } from './commands/text.js';
 import { versionCommand } from './commands/version.js';
 import type { Setting } from './config/setting.js';
 import { flagOf, variableOf } from './config/setting-names.js';
@@ -21,6 +22,7 @@ const commands: readonly Command[] = [
   inspectCommand,
   planCommand,
   runCommand,
+  ...textCommands,
   ...runsCommands,
   ...nodesCommands,
   serverInfoCommand,

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import {
   CreateRunRequest,
   CreateRunResponse,
   type OrchestratorServiceClient,
   OrchestratorServiceService as service,
 } from '../../../gen/stageplane/v1/orchestrator_service.js';
+import { RuntimeConfig } from '../../../gen/stageplane/v1/plan.js';
+import { type PlanRequest, RunMode } from '../../../gen/stageplane/v1/planner.js';
 import type { Run } from '../../../gen/stageplane/v1/run.js';
 import { unaryCall } from '../../grpc/client.js';
 import { listNodes } from '../../launcher/list-all.js';
@@ -14,6 +17,7 @@ import type { RunValues } from '../commands/run.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { listenForInterrupts } from '../interrupts.js';
 import { refusedRun } from '../refused-run.js';
+import { runPrompt } from '../run-prompt.js';
 import { usageFailure } from '../usage-failure.js';
 import { waitForRun } from '../wait-for-run.js';
 import { withOrchestrator } from '../with-orchestrator.js';
@@ -29,8 +33,9 @@ async function startRun(
 ): Promise<ExitCode> {
   const built = buildPlanRequest(values, values.place ? await listNodes(client) : []);
   if (built.kind === 'refused') return output.fail(usageFailure(built.problems));
-  const request = CreateRunRequest.fromPartial({ requestId: values.requestId ?? randomUUID(), plan: built.request });
-  const waits = values.wait || values.until !== undefined;
+  const plan = { ...built.request, ...(await askedText(values, built.request)) };
+  const request = CreateRunRequest.fromPartial({ requestId: values.requestId ?? randomUUID(), plan });
+  const waits = values.wait || values.until !== undefined || values.prompt !== undefined;
   // Listening begins before the run does: a Ctrl-C in between must not leave a run that nobody knows of.
   const interrupts = waits ? listenForInterrupts() : undefined;
   const signal = interrupts?.second;
@@ -50,12 +55,24 @@ async function startRun(
   const created = answer.outcome.value;
   announce(output, answer, created, waits);
   if (!interrupts) return exitCode.ok;
+  if (values.prompt !== undefined) return runPrompt({ client, output, run: created, interrupts });
   return waitForRun({ client, output, run: created, until: values.until ?? 'done', interrupts });
+}
+
+/** A prompt makes the run ONE_SHOT; without one it serves. */
+async function askedText({ prompt, chat }: RunValues, plan: PlanRequest): Promise<Partial<PlanRequest>> {
+  if (prompt === undefined) return { mode: RunMode.RUN_MODE_SERVING };
+  const value = prompt === '-' ? await text(process.stdin) : prompt;
+  const source = { $case: chat ? 'userMessage' : 'inline', value } as const;
+  return {
+    mode: RunMode.RUN_MODE_ONE_SHOT,
+    runtime: RuntimeConfig.fromPartial({ ...plan.runtime, prompt: { source } }),
+  };
 }
 
 function announce(output: Invocation<RunValues>['output'], answer: CreateRunResponse, run: Run, waits: boolean): void {
   const document = CreateRunResponse.toJSON(answer);
-  if (!output.json) output.print(`run ${run.runId}`);
+  if (!output.json) (output.terminal || !waits ? output : output.besides).print(`run ${run.runId}`);
   else if (waits) output.jsonLine(document);
   else output.document(document);
 }

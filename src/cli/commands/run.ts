@@ -1,8 +1,9 @@
 import { limits } from '../../core/limits.js';
 import { defineCommand } from '../command.js';
 import { clientSettings } from '../config/common-settings.js';
-import { readOneOf } from '../config/readers.js';
+import { readOneOf, readText } from '../config/readers.js';
 import { optional, type Reading, toggle, type Values } from '../config/setting.js';
+import type { Violation } from '../failure.js';
 import { checkPlacement, modelOperand, planSettings } from './plan-settings.js';
 
 const settings = {
@@ -11,6 +12,11 @@ const settings = {
     placeholder: '<id>',
     description: 'makes the request repeatable: the same id gives the same run; default: a random one',
   }),
+  prompt: optional(readText, {
+    placeholder: '<text>',
+    description: 'print what the model makes of it, then end the run; - reads it from stdin; default: serve prompts',
+  }),
+  chat: toggle("take the prompt for what a user says, and make it ready with the model's own chat template"),
   wait: toggle('stay and show the run until it is DONE; Ctrl-C stops the run, a second one leaves it alone'),
   until: optional(readOneOf('ready', 'done'), {
     placeholder: '<goal>',
@@ -27,13 +33,24 @@ export const runCommand = defineCommand({
   settings,
   operands: modelOperand,
   examples: [
+    'run model.gguf --stages 3 --prompt "Why is the sky blue?" --chat',
     'run model.gguf --wait',
     'run model.gguf --place 0=alpha,1=beta --until ready',
     'run model.gguf --stages 2 --request-id nightly-7 --json',
   ],
-  check: checkPlacement,
+  check,
   load: async () => (await import('../actions/run.js')).run,
 });
+
+function check(values: Partial<RunValues>): readonly Violation[] {
+  const { prompt, chat, until } = values;
+  const problems = [...checkPlacement(values)];
+  if (chat && prompt === undefined) problems.push({ field: '--chat', message: 'is about a prompt; add --prompt' });
+  if (prompt !== undefined && until !== undefined) {
+    problems.push({ field: '--until', message: 'cannot be combined with --prompt, which waits for the answer' });
+  }
+  return problems;
+}
 
 function readRequestId(text: string): Reading<string> {
   const bytes = Buffer.byteLength(text);

@@ -9,8 +9,15 @@ export const UNSAFE = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{
  * and an escape sequence in them could rewrite what an operator sees. Line ends are escaped too.
  */
 export function escapeControls(text: string): string {
-  return text.replace(UNSAFE, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return code <= 0xff ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
-  });
+  return text.replace(UNSAFE, escaped);
+}
+
+/** The same for text of many lines, such as what a model says: line ends and tabs stay. */
+export function escapeText(text: string): string {
+  return text.replace(UNSAFE, (character) => (/[\n\t]/.test(character) ? character : escaped(character)));
+}
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code <= 0xff ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
 }

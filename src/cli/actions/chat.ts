@@ -1,0 +1,51 @@
+import {
+  GenerateRequest,
+  type OrchestratorServiceClient,
+  OrchestratorServiceService as service,
+} from '../../../gen/stageplane/v1/orchestrator_service.js';
+import { streamCall, unaryCall } from '../../grpc/client.js';
+import { answerExit } from '../answer-exit.js';
+import { ChatInput } from '../chat-input.js';
+import { ChatTranscript } from '../chat-transcript.js';
+import type { Invocation } from '../command.js';
+import type { ChatValues } from '../commands/text.js';
+import { type ExitCode, exitCode } from '../exit-code.js';
+import { fidelitySentence } from '../format/fidelity-sentence.js';
+import type { Output } from '../output.js';
+import { printAnswer } from '../print-answer.js';
+import { withOrchestrator } from '../with-orchestrator.js';
+
+export function chat({ values, output }: Invocation<ChatValues>): Promise<ExitCode> {
+  return withOrchestrator(output, values.orchestrator, async (client) => {
+    const { run } = await unaryCall(client, service.getRun, { runId: values.id });
+    if (!output.json) output.aside(`run ${values.id}${run ? `, ${fidelitySentence(run.fidelity)}` : ''}`);
+    const input = new ChatInput();
+    try {
+      return await talk(client, output, values, input);
+    } finally {
+      input.close();
+    }
+  });
+}
+
+async function talk(
+  client: OrchestratorServiceClient,
+  output: Output,
+  values: ChatValues,
+  input: ChatInput,
+): Promise<ExitCode> {
+  const { id: runId, maxTokens = 0, system, plain } = values;
+  const transcript = new ChatTranscript({ plain, system });
+  for (let line = await input.next(); line !== undefined; line = await input.next()) {
+    if (line.trim() === '') continue;
+    transcript.said(line);
+    const { prompt, messages, conversation } = transcript.turn();
+    const inline = messages.length > 0 ? {} : { prompt: { source: { $case: 'inline', value: prompt } } as const };
+    const request = GenerateRequest.fromPartial({ runId, conversation, messages, runtime: { maxTokens, ...inline } });
+    const signal = input.interrupted();
+    const printed = await printAnswer(output, streamCall(client, service.generate, request, { signal }), signal);
+    if (printed.kind === 'faulted') return answerExit(output, runId, printed);
+    transcript.answered(printed.text);
+  }
+  return exitCode.ok;
+}

@@ -1,0 +1,37 @@
+import { text } from 'node:stream/consumers';
+import {
+  GenerateRequest,
+  type OrchestratorServiceClient,
+  OrchestratorServiceService as service,
+} from '../../../gen/stageplane/v1/orchestrator_service.js';
+import { streamCall } from '../../grpc/client.js';
+import { answerExit } from '../answer-exit.js';
+import type { Invocation } from '../command.js';
+import type { GenerateValues } from '../commands/text.js';
+import type { ExitCode } from '../exit-code.js';
+import { listenForInterrupts } from '../interrupts.js';
+import { printAnswer } from '../print-answer.js';
+import { withOrchestrator } from '../with-orchestrator.js';
+
+export function generate({ values, output }: Invocation<GenerateValues>): Promise<ExitCode> {
+  return withOrchestrator(output, values.orchestrator, async (client: OrchestratorServiceClient) => {
+    const prompt = values.prompt === '-' ? await text(process.stdin) : values.prompt;
+    const interrupts = listenForInterrupts();
+    const signal = interrupts.first;
+    const request = requestOf(values, prompt);
+    const printed = await printAnswer(output, streamCall(client, service.generate, request, { signal }), signal);
+    interrupts.ignore();
+    return answerExit(output, values.id, printed);
+  });
+}
+
+function requestOf(values: GenerateValues, prompt: string): GenerateRequest {
+  const { id: runId, maxTokens = 0, conversation = '', chat, system } = values;
+  const told = system === undefined ? [] : [{ role: 'system', content: system }];
+  return GenerateRequest.fromPartial({
+    runId,
+    conversation,
+    runtime: { maxTokens, ...(!chat && { prompt: { source: { $case: 'inline', value: prompt } } }) },
+    messages: chat ? [...told, { role: 'user', content: prompt }] : [],
+  });
+}

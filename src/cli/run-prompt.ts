@@ -1,0 +1,76 @@
+import {
+  GenerateRequest,
+  type OrchestratorServiceClient,
+  OrchestratorServiceService as service,
+} from '../../gen/stageplane/v1/orchestrator_service.js';
+import type { Run } from '../../gen/stageplane/v1/run.js';
+import { streamCall, unaryCall } from '../grpc/client.js';
+import { RpcError } from '../grpc/rpc-error.js';
+import { type ExitCode, exitCode } from './exit-code.js';
+import type { Interrupts } from './interrupts.js';
+import type { Output } from './output.js';
+import { printAnswer } from './print-answer.js';
+import { openRunDisplay, type RunDisplay } from './run-display.js';
+import { runEnd } from './run-end.js';
+import { isOver, type RunView } from './run-view.js';
+import { stopOnInterrupt } from './stop-on-interrupt.js';
+import { leftAlone } from './wait-for-run.js';
+import { watchUntil } from './watch-until.js';
+
+interface RunPrompt {
+  readonly client: OrchestratorServiceClient;
+  readonly output: Output;
+  readonly run: Run;
+  readonly interrupts: Interrupts;
+}
+
+/**
+ * Shows how a ONE_SHOT run comes up, prints its answer and waits for its end. Only the answer goes to stdout, unless
+ * stdout is a terminal. The first Ctrl-C stops the run, the second leaves it alone.
+ */
+export async function runPrompt({ client, output, run, interrupts }: RunPrompt): Promise<ExitCode> {
+  const { runId } = run;
+  const signal = interrupts.second;
+  const display = await openRunDisplay(output.json || output.terminal ? output : output.besides);
+  const stopWaiting = stopOnInterrupt({ client, display, runId, interrupts });
+  try {
+    const comingUp = { client, display, run, afterRevision: run.revision, until: 'ready', signal } as const;
+    const up = await watchUntil(comingUp);
+    if (up.kind === 'detached') return leftAlone(output, runId);
+    if (!isOver(up.view)) await answer(client, output, runId, interrupts);
+    const { run: now = run } = await unaryCall(client, service.getRun, { runId }, { signal });
+    const rest = { display: quiet(display), run: now, afterRevision: now.revision, until: 'done' } as const;
+    const end = await watchUntil({ ...comingUp, ...rest });
+    if (end.kind === 'detached') return leftAlone(output, runId);
+    return endOf(output, end.view, interrupts);
+  } finally {
+    stopWaiting();
+    interrupts.ignore();
+  }
+}
+
+async function answer(
+  client: OrchestratorServiceClient,
+  output: Output,
+  runId: bigint,
+  interrupts: Interrupts,
+): Promise<void> {
+  const signal = interrupts.second;
+  const request = GenerateRequest.fromPartial({ runId, attach: true });
+  try {
+    await printAnswer(output, streamCall(client, service.generate, request, { signal }), signal);
+  } catch (error) {
+    // The run says how it ended; its answer was cut off with it.
+    if (!(error instanceof RpcError)) throw error;
+  }
+}
+
+function endOf(output: Output, view: RunView, interrupts: Interrupts): ExitCode {
+  const code = runEnd(output.json ? output : output.besides, view, 'done');
+  return interrupts.first.aborted && code !== exitCode.faulted ? exitCode.interrupted : code;
+}
+
+/** The answer is on the screen: only complaints may follow it. */
+function quiet(display: RunDisplay): RunDisplay {
+  return { ...display, show: () => {}, redraw: () => {}, close: () => {} };
+}
