@@ -100,7 +100,7 @@ function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error
   const stored = store.load();
   const cluster = { ...stored.cluster, epoch: stored.cluster.epoch + 1n };
   // Nothing is sent before the new epoch is committed (I5).
-  store.commit({ cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events: [] });
+  store.commit({ cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events: [], answers: [] });
 
   const { world, effects } = openWorld({ ...stored, cluster }, systemClock.now(), timings);
   const rules: Rules = { timings, sha256 };
