@@ -71,6 +71,7 @@ function eventOf(session: SessionId, { message }: SubscribeRequest): ClusterEven
         session,
         sequence: message.value.sequence,
         usage: message.value.devices,
+        stages: message.value.stages,
       };
     default:
       return undefined;

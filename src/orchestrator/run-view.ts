@@ -21,7 +21,7 @@ export function runView(world: World, run: RunState): Run {
     restart: { mode: RestartMode.RESTART_MODE_NEVER, maxAttempts: 0 },
     createdAt: new Date(run.createdAt),
     revision: run.revision,
-    fidelity: '',
+    fidelity: run.fidelity,
   };
 }
 
@@ -55,6 +55,7 @@ function stageView(world: World, run: RunState, stage: StageState): StageStatus 
     fault: stage.fault,
     footprint: stage.footprint,
     progress: stage.phase === 'LOADING' ? stage.volatile.progress : undefined,
+    usage: stage.phase === 'READY' ? stage.volatile.usage : undefined,
   };
 }
 

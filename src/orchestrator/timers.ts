@@ -39,6 +39,7 @@ function subjectOf(timer: Timer): string {
     case 'fence':
       return `${timer.kind} ${timer.nodeId}`;
     case 'cause':
-      return `cause ${timer.runId}`;
+    case 'edges':
+      return `${timer.kind} ${timer.runId}`;
   }
 }

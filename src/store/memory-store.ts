@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../gen/stageplane/v1/run.js';
+import type { TextAnswer } from '../../gen/stageplane/v1/token_endpoint.js';
 import type { NodeId, Revision, RunId } from '../core/ids.js';
 import { limits } from '../core/limits.js';
 import type { Changes } from '../core/machine/draft.js';
@@ -15,6 +16,7 @@ export class MemoryStore implements Store {
   private readonly runs = new Map<RunId, RunState>();
   private readonly requests = new Map<string, RequestRecord>();
   private readonly events = new Map<RunId, RunEvent[]>();
+  private readonly answers = new Map<RunId, TextAnswer>();
 
   constructor({ newClusterId, requestRecords = limits.requestRecords }: StoreOptions) {
     this.cluster = firstCluster(newClusterId());
@@ -36,15 +38,19 @@ export class MemoryStore implements Store {
     const deleted = new Set(changes.deletedRuns);
     const events = changes.events.filter((event) => !deleted.has(event.runId as RunId));
     for (const event of events) this.checkEvent(event, changes);
+    const answers = changes.answers.filter(({ runId }) => !deleted.has(runId));
+    for (const { runId } of answers) this.checkRun(runId, changes, 'an answer');
 
     this.cluster = changes.cluster;
     for (const node of changes.nodes) this.nodes.set(node.nodeId, node);
     for (const { after } of changes.runs) this.runs.set(after.runId, after);
     for (const request of changes.requests) this.requests.set(request.requestId, request);
     for (const event of events) this.appendEvent(event);
+    for (const { runId, answer } of answers) this.answers.set(runId, answer);
     for (const id of deleted) {
       this.runs.delete(id);
       this.events.delete(id);
+      this.answers.delete(id);
     }
     this.forgetSpentRequests();
   }
@@ -54,14 +60,22 @@ export class MemoryStore implements Store {
     return events.filter((event) => event.revision > afterRevision).slice(0, limit);
   }
 
+  answer(runId: RunId): TextAnswer | undefined {
+    return this.answers.get(runId);
+  }
+
   checkpoint(): void {}
 
   close(): void {}
 
   private checkEvent(event: RunEvent, changes: Changes): void {
     if (event.revision <= this.cluster.revision) throw new Error(`revision ${event.revision} was committed before`);
-    const known = changes.runs.some(({ after }) => after.runId === event.runId) || this.runs.has(event.runId as RunId);
-    if (!known) throw new Error(`an event of the unknown run ${event.runId}`);
+    this.checkRun(event.runId as RunId, changes, 'an event');
+  }
+
+  private checkRun(id: RunId, changes: Changes, what: string): void {
+    const known = changes.runs.some(({ after }) => after.runId === id) || this.runs.has(id);
+    if (!known) throw new Error(`${what} of the unknown run ${id}`);
   }
 
   private appendEvent(event: RunEvent): void {
@@ -80,7 +94,7 @@ export class MemoryStore implements Store {
 }
 
 function withoutVolatile(run: RunState): RunState {
-  return { ...run, stages: run.stages.map((stage) => ({ ...stage, volatile: {} })) };
+  return { ...run, volatile: {}, stages: run.stages.map((stage) => ({ ...stage, volatile: {} })) };
 }
 
 function ascending<T>(items: Iterable<T>, key: (item: T) => bigint): T[] {

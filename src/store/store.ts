@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../gen/stageplane/v1/run.js';
+import type { TextAnswer } from '../../gen/stageplane/v1/token_endpoint.js';
 import type { Revision, RunId } from '../core/ids.js';
 import type { Changes } from '../core/machine/draft.js';
 import type { StoredWorld } from '../core/machine/state.js';
@@ -13,7 +14,7 @@ import type { StoredWorld } from '../core/machine/state.js';
 export interface Store {
   /**
    * Everything that was committed, and nothing else (I11). Nodes, runs and requests come in the order of their node or
-   * run id; the `volatile` part of every stage is empty.
+   * run id; the `volatile` part of every run and stage is empty.
    */
   load(): StoredWorld;
 
@@ -22,7 +23,7 @@ export interface Store {
    * throws, the store is as before. One exception: after the kind `io` the outcome is unknown, as after a lost answer;
    * end the process and begin again from `load()`.
    *
-   * A run that is deleted takes its events along, those of the same turn too. Its request record stays, so that the
+   * A run that is deleted takes its events and its answer along, those of the same turn too. Its request record stays, so that the
    * same request cannot have a second effect (I9); of the records whose run is gone only the newest are kept, so that
    * there are never more than `limits.requestRecords` (I16).
    */
@@ -33,6 +34,9 @@ export interface Store {
    * Empty when the run is unknown.
    */
   runEvents(runId: RunId, afterRevision: Revision, limit: number): RunEvent[];
+
+  /** What a ONE_SHOT run answered; undefined when it has not, or the run is unknown. */
+  answer(runId: RunId): TextAnswer | undefined;
 
   /**
    * Tidies up; may block for some 10 ms. Call it when the loop is idle, so that no commit has to do it.

@@ -94,7 +94,7 @@ class Story {
   }
 
   heartbeat(name: string): void {
-    this.post({ kind: 'heartbeat-received', session: this.sessionOf(name), sequence: 1n, usage: [] });
+    this.post({ kind: 'heartbeat-received', session: this.sessionOf(name), sequence: 1n, usage: [], stages: [] });
   }
 
   createRun(requestId: string, names: readonly string[]): void {

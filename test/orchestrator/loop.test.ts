@@ -29,6 +29,7 @@ function startLoop() {
       inner.commit(changes);
     },
     runEvents: (...args) => inner.runEvents(...args),
+    answer: () => undefined,
     checkpoint: () => inner.checkpoint(),
     close: () => inner.close(),
   };

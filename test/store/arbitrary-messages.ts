@@ -20,6 +20,7 @@ import {
 } from '../../gen/stageplane/v1/plan.js';
 import { Fidelity, KvCacheType, type StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { type StageFault, StageFaultReason, type StageFootprint } from '../../gen/stageplane/v1/run.js';
+import { type TextAnswer, TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
 
 export const text = fc.string({ unit: 'binary', maxLength: 20 });
 export const uint32 = fc.nat(0xffff_ffff);
@@ -167,6 +168,23 @@ export const stageFootprint: fc.Arbitrary<StageFootprint> = fc.record({
   bytesDigest: text,
   deviceBytes: uint64,
   hostBytes: uint64,
+});
+
+export const textAnswer: fc.Arbitrary<TextAnswer> = fc.record({
+  text,
+  tokenIds: fc.array(uint32, { maxLength: 5 }),
+  done: maybe(
+    fc.record({
+      requestId: text,
+      reason: anyOf<TextDoneReason>(TextDoneReason),
+      message: text,
+      promptTokens: uint32,
+      reusedTokens: uint32,
+      generatedTokens: uint32,
+      firstTokenMicros: uint64,
+      tokensPerSecondMillis: uint64,
+    }),
+  ),
 });
 
 export const nodeDescriptor: fc.Arbitrary<NodeDescriptor> = fc.record({

@@ -14,6 +14,7 @@ import {
   stageFootprint,
   stageSettings,
   text,
+  textAnswer,
   uint32,
 } from './arbitrary-messages.js';
 
@@ -65,6 +66,7 @@ const progress = fc.record({
 const planned = fc.record({
   plan: runPlan,
   planId: text,
+  fidelity: text,
   settings: fc.array(stageSettings, { maxLength: STAGES }),
   stages: fc.array(stage, { minLength: 1, maxLength: STAGES }).map(numbered),
 });
@@ -80,7 +82,7 @@ const putRun: fc.Arbitrary<Deed> = fc
     const id = draft.cluster.nextRunId;
     draft.cluster = { ...draft.cluster, nextRunId: runId(id + 1n) };
     const run = { runId: id, requestId: `request-${id}`, mode, generation: 1, createdAt, ...progress, ...planned };
-    recordAndPut(draft, { ...run, revision: revision(0n) });
+    recordAndPut(draft, { ...run, revision: revision(0n), volatile: { endpoint: 'opening' } });
     draft.putRequest({ requestId: run.requestId, digest: run.planId, runId: id });
   });
 
@@ -111,7 +113,7 @@ const replanRun: fc.Arbitrary<Deed> = fc
 
 /** The plan changes within its generation, in one field. The machine never does this; a store must not lose it. */
 const amendPlan: fc.Arbitrary<Deed> = fc
-  .record({ pick: few, planned, field: fc.constantFrom('plan', 'planId', 'settings') })
+  .record({ pick: few, planned, field: fc.constantFrom('plan', 'planId', 'settings', 'fidelity') })
   .map(({ pick, planned, field }) => (draft) => {
     const run = pickRun(draft, pick);
     if (run) recordAndPut(draft, { ...run, [field]: planned[field] });
@@ -121,6 +123,14 @@ const deleteRun: fc.Arbitrary<Deed> = few.map((pick) => (draft) => {
   const run = pickRun(draft, pick);
   if (run) draft.deleteRun(run.runId);
 });
+
+/** An answer, of a run that may be deleted in the same turn. */
+const putAnswer: fc.Arbitrary<Deed> = fc
+  .record({ pick: few, answer: textAnswer })
+  .map(({ pick, answer }) => (draft) => {
+    const run = pickRun(draft, pick);
+    if (run) draft.putAnswer(run.runId, answer);
+  });
 
 const beginEpoch: fc.Arbitrary<Deed> = fc.constant((draft) => {
   draft.cluster = { ...draft.cluster, epoch: draft.cluster.epoch + 1n };
@@ -135,6 +145,7 @@ export const turns: fc.Arbitrary<Deed[][]> = fc.array(
       { arbitrary: replanRun, weight: 1 },
       { arbitrary: amendPlan, weight: 1 },
       { arbitrary: deleteRun, weight: 1 },
+      { arbitrary: putAnswer, weight: 2 },
       { arbitrary: putNode, weight: 2 },
       { arbitrary: beginEpoch, weight: 1 },
     ),

@@ -3,13 +3,14 @@ import { RunPlan, StagePlan } from '../../gen/stageplane/v1/plan.js';
 import { RunMode } from '../../gen/stageplane/v1/planner.js';
 import { StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { RunEvent } from '../../gen/stageplane/v1/run.js';
+import { type TextAnswer, TextDone, type TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
 import { nodeId, type Revision, type RunId, revision, runId, wallMillis } from '../../src/core/ids.js';
 import type { Changes } from '../../src/core/machine/draft.js';
 import type { ClusterState, NodeState, RunState } from '../../src/core/machine/state.js';
 
 /** A turn that changes what is given, and nothing else. */
 export function changesOf(cluster: ClusterState, parts: Partial<Changes> = {}): Changes {
-  return { cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events: [], ...parts };
+  return { cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events: [], answers: [], ...parts };
 }
 
 /** The turn that creates a run with one event and its request; takes one revision. */
@@ -39,9 +40,11 @@ export function sampleRun(id: RunId, at: Revision, stages: number): RunState {
     }),
     planId: `plan-${id}`,
     settings: indices.map(() => StageSettings.create({ engine: 'fixture' })),
+    fidelity: 'same-kernels',
     stages: indices.map((index) => ({ index, nodeId: nodeId(BigInt(index) + 2n), phase: 'PENDING', volatile: {} })),
     createdAt: wallMillis(1_700_000_000_000),
     revision: at,
+    volatile: {},
   };
 }
 
@@ -60,4 +63,8 @@ export function sampleNode(id: bigint): NodeState {
     createdAt: wallMillis(1_700_000_000_000),
     revision: revision(1n),
   };
+}
+
+export function sampleAnswer(text: string, reason: TextDoneReason): TextAnswer {
+  return { text, tokenIds: [1, 2], done: TextDone.create({ reason, generatedTokens: 2 }) };
 }

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../gen/stageplane/v1/run.js';
-import { millis, revision, runId, wallMillis } from '../../src/core/ids.js';
+import { type TextAnswer, TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
+import { millis, type RunId, revision, runId, wallMillis } from '../../src/core/ids.js';
 import { Draft } from '../../src/core/machine/draft.js';
 import type { Rules } from '../../src/core/machine/rules.js';
 import type { RunState, StoredWorld, World } from '../../src/core/machine/state.js';
 import { openWorld } from '../../src/core/machine/world.js';
 import type { Store, StoreOptions } from '../../src/store/store.js';
 import { turns } from './arbitrary-turns.js';
-import { changesOf, createRunChanges, sampleEvent, sampleNode } from './sample-changes.js';
+import { changesOf, createRunChanges, sampleAnswer, sampleEvent, sampleNode } from './sample-changes.js';
 
 /** One place where a store keeps its things; opening it again is what a restart does. */
 export interface StorePlace {
@@ -140,6 +141,48 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
       expect(store.runEvents(runId(2n), revision(0n), 10)).toHaveLength(1);
     });
 
+    test('keeps the newest answer of a run, over a restart, until the run is deleted', () => {
+      store.commit(createRunChanges(store.load().cluster));
+      expect(store.answer(runId(1n))).toBeUndefined();
+      const { cluster } = store.load();
+      const partial = sampleAnswer('Once', TextDoneReason.TEXT_DONE_REASON_UNAVAILABLE);
+      const whole = sampleAnswer('Once upon', TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS);
+      store.commit(changesOf(cluster, { answers: [{ runId: runId(1n), answer: partial }] }));
+      expect(store.answer(runId(1n))).toEqual(partial);
+      store.commit(changesOf(cluster, { answers: [{ runId: runId(1n), answer: whole }] }));
+      restart();
+      expect(store.answer(runId(1n))).toEqual(whole);
+      store.commit(changesOf(cluster, { deletedRuns: [runId(1n)] }));
+      expect(store.answer(runId(1n))).toBeUndefined();
+    });
+
+    test('commits an answer with its run or not at all, and none of a run that it does not have', () => {
+      store.commit(createRunChanges(store.load().cluster));
+      const { cluster, runs } = store.load();
+      const answer = sampleAnswer('Once', TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS);
+      const done = { ...runs[0]!, phase: 'TEARING_DOWN' as const, outcome: 'COMPLETED' as const };
+      const turn = changesOf(cluster, { runs: [{ before: runs[0], after: done }] });
+      const own = { runId: runId(1n), answer };
+      expect(() => store.commit({ ...turn, answers: [own, { runId: runId(9n), answer }] })).toThrow();
+      expect(store.answer(runId(1n))).toBeUndefined();
+      expect(store.load().runs).toEqual(runs);
+      store.commit({ ...turn, answers: [own] });
+      expect(store.answer(runId(1n))).toEqual(answer);
+      expect(store.answer(runId(2n ** 64n - 1n))).toBeUndefined();
+    });
+
+    test('keeps an answer of the largest size', () => {
+      store.commit(createRunChanges(store.load().cluster));
+      const text = 'a'.repeat(1024 * 1024);
+      const answer: TextAnswer = {
+        ...sampleAnswer(text, TextDoneReason.TEXT_DONE_REASON_CANCELLED),
+        tokenIds: Array.from({ length: text.length }, () => 97),
+      };
+      store.commit(changesOf(store.load().cluster, { answers: [{ runId: runId(1n), answer }] }));
+      restart();
+      expect(store.answer(runId(1n))).toEqual(answer);
+    });
+
     test('takes a run that came and went within one turn', () => {
       const turn = createRunChanges(store.load().cluster);
       store.commit({ ...turn, runs: [], deletedRuns: [runId(1n)] });
@@ -182,6 +225,7 @@ function expectRestartEquivalence(place: StorePlace, history: readonly ((draft: 
   let store = reopen();
   const { world } = openWorld(store.load(), millis(0), { graceAfterStart: 0 } as Rules['timings']);
   const events = new Map<bigint, RunEvent[]>();
+  const answers = new Map<RunId, TextAnswer | undefined>();
   for (const deeds of history) {
     const draft = new Draft(world, millis(0), wallMillis(1_700_000_000_123), rules);
     for (const deed of deeds) deed(draft);
@@ -190,13 +234,18 @@ function expectRestartEquivalence(place: StorePlace, history: readonly ((draft: 
     store.commit(changes);
     draft.applyTo(world);
     for (const event of changes.events) events.set(event.runId, [...(events.get(event.runId) ?? []), event]);
-    for (const id of changes.deletedRuns) events.set(id, []);
+    for (const { runId, answer } of changes.answers) answers.set(runId, answer);
+    for (const id of changes.deletedRuns) {
+      events.set(id, []);
+      answers.set(id, undefined);
+    }
     expect(store.load()).toEqual(durablePart(world));
   }
   store.close();
   store = reopen();
   expect(store.load()).toEqual(durablePart(world));
   for (const [id, known] of events) expect(store.runEvents(runId(id), revision(0n), 1000)).toEqual(known);
+  for (const [id, known] of answers) expect(store.answer(id)).toEqual(known);
   store.close();
 }
 
@@ -214,5 +263,5 @@ function inOrder<K extends bigint, V>(items: ReadonlyMap<K, V>): V[] {
 }
 
 function withoutVolatile(run: RunState): RunState {
-  return { ...run, stages: run.stages.map((stage) => ({ ...stage, volatile: {} })) };
+  return { ...run, volatile: {}, stages: run.stages.map((stage) => ({ ...stage, volatile: {} })) };
 }

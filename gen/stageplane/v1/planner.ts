@@ -14,9 +14,9 @@ import { PlanRejection } from "./rejection.js";
 /** What a run is for. */
 export enum RunMode {
   RUN_MODE_UNSPECIFIED = 0,
-  /** RUN_MODE_ONE_SHOT - One prompt, then done. The default. */
+  /** RUN_MODE_ONE_SHOT - Answers the prompt of its plan, then is done. The default with a prompt. */
   RUN_MODE_ONE_SHOT = 1,
-  /** RUN_MODE_SERVING - Serves prompts until it is stopped. */
+  /** RUN_MODE_SERVING - Serves prompts until it is stopped. The default without a prompt. */
   RUN_MODE_SERVING = 2,
   UNRECOGNIZED = -1,
 }
@@ -358,7 +358,13 @@ export interface PlanRequest {
     | ModelFacts
     | undefined;
   /** When absent: no prompt, greedy, emit all. */
-  runtime?: RuntimeConfig | undefined;
+  runtime?:
+    | RuntimeConfig
+    | undefined;
+  /**
+   * Unspecified: ONE_SHOT when runtime has a prompt that is not empty, else SERVING. ONE_SHOT without a prompt is
+   * MALFORMED_INPUT.
+   */
   mode: RunMode;
   /** When unset: the schedulable nodes of the pool by ascending id, one stage each. */
   placement?:

@@ -22,6 +22,7 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
       graceAfterStart: values.startGrace,
       acknowledge: values.ackDeadline,
       load: values.loadDeadline,
+      edges: defaultTimings.edges,
       stop: values.stopDeadline,
       cause: defaultTimings.cause,
     },

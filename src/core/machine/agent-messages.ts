@@ -3,7 +3,7 @@ import type { LoadProgress, StageFault } from '../../../gen/stageplane/v1/run.js
 import { runId, type SessionId } from '../ids.js';
 import type { Draft } from './draft.js';
 import { stageStopped } from './reconcile.js';
-import { faultStage, findStage, moveStage, settleRun } from './run-lifecycle.js';
+import { armStage, faultStage, findStage, moveStage, settleRun } from './run-lifecycle.js';
 import type { SessionState, StageKey, UnansweredDelivery } from './state.js';
 
 /** The agent has accepted a provision. */
@@ -69,8 +69,9 @@ function loadProgressed(draft: Draft, key: StageKey, progress: LoadProgress): vo
   const found = findStage(draft, key);
   if (found?.stage.phase !== 'LOADING') return;
   const { run, stage } = found;
-  const moved =
-    progress.bytesDone !== stage.volatile.progress?.bytesDone || progress.phase !== stage.volatile.progress.phase;
+  const before = stage.volatile.progress;
+  const turned = progress.phase !== before?.phase;
+  const moved = turned || progress.bytesDone !== before?.bytesDone;
   const volatile = {
     ...stage.volatile,
     progress,
@@ -85,6 +86,7 @@ function loadProgressed(draft: Draft, key: StageKey, progress: LoadProgress): vo
     stageIndex: stage.index,
     progress,
   });
+  if (turned) armStage(draft, key);
 }
 
 function takeDelivery(draft: Draft, session: SessionId, deliveryId: bigint): UnansweredDelivery | undefined {

@@ -7,6 +7,7 @@ import type { CallId, RunRequest } from './events.js';
 import { poolOf } from './pool.js';
 import { recordRun } from './run-lifecycle.js';
 import type { RunState } from './state.js';
+import { openTokenEndpoint } from './token-endpoint.js';
 
 /** Plans and commits a run in one turn, so that nothing changes between the plan and its effect (I8, I9). */
 export function createRun(draft: Draft, call: CallId, request: RunRequest): void {
@@ -48,6 +49,7 @@ function planAndCommit(draft: Draft, request: RunRequest): Answer {
     plan: outcome.plan,
     planId: outcome.planId,
     settings: outcome.settings,
+    fidelity: outcome.report.fidelity,
     stages: outcome.plan.stages.map((stage, index) => ({
       index,
       nodeId: nodeId(stage.nodeId),
@@ -56,8 +58,10 @@ function planAndCommit(draft: Draft, request: RunRequest): Answer {
     })),
     createdAt: draft.wall,
     revision: draft.cluster.revision,
+    volatile: {},
   };
   recordRun(draft, run);
+  openTokenEndpoint(draft, id);
   return { kind: 'run', runId: id, report: outcome.report };
 }
 

@@ -1,8 +1,10 @@
-import type { NodeId } from '../ids.js';
+import { StageFaultReason } from '../../../gen/stageplane/v1/run.js';
+import type { NodeId, RunId } from '../ids.js';
 import type { Draft } from './draft.js';
+import { edgeDeadline, missedEdges } from './edge-deadline.js';
 import type { Timer } from './events.js';
 import { fenceElapsed, graceElapsed, startGrace } from './grace.js';
-import { armStage, faultStage, findStage, fixCause, settleRun } from './run-lifecycle.js';
+import { armEdges, armStage, faultRun, faultStage, findStage, fixCause, keyOf, settleRun } from './run-lifecycle.js';
 import { stageDeadline } from './stage-deadline.js';
 import type { StageKey, StageState } from './state.js';
 
@@ -17,6 +19,8 @@ export function timerFired(draft: Draft, timer: Timer): void {
       return fenceElapsed(draft, timer.nodeId);
     case 'cause':
       return fixCause(draft, timer.runId);
+    case 'edges':
+      return edgeTimerFired(draft, timer.runId);
   }
 }
 
@@ -30,6 +34,23 @@ function stageTimerFired(draft: Draft, key: StageKey): void {
   const message = `${where} ${deadline.missed}: look at the agent's log there`;
   faultStage(draft, key, 'deadline-elapsed', { reason: deadline.reason, message, logTail: [] }, 'orchestrator');
   settleRun(draft, key.runId);
+}
+
+/** The edges of a run that is loaded did not come up: the first stage that waits for its own is to blame. */
+function edgeTimerFired(draft: Draft, id: RunId): void {
+  const run = draft.run(id);
+  const deadline = run && edgeDeadline(run, (nodeId) => draft.contact(nodeId), draft.rules.timings);
+  if (!run || !deadline) return;
+  if (draft.now < deadline.at) return armEdges(draft, id);
+  const { waiting } = deadline;
+  const fault = {
+    reason: StageFaultReason.STAGE_FAULT_REASON_EDGE_DEADLINE,
+    message: missedEdges(run, waiting, draft.rules.timings, (nodeId) => draft.node(nodeId)?.name ?? String(nodeId)),
+    logTail: [],
+  };
+  if (!waiting) return faultRun(draft, id, fault, 'token-endpoint');
+  faultStage(draft, keyOf(run, waiting), 'deadline-elapsed', fault, 'orchestrator');
+  settleRun(draft, id);
 }
 
 /** A node that does not confirm a stop is treated as out of contact: grace decides (I20). */

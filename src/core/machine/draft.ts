@@ -1,5 +1,6 @@
 import type { SubscribeResponse } from '../../../gen/stageplane/v1/node_agent_service.js';
 import type { LoadProgress, RunEvent } from '../../../gen/stageplane/v1/run.js';
+import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import {
   type Millis,
   type NodeId,
@@ -13,7 +14,16 @@ import { limits } from '../limits.js';
 import type { Answer, Effect, LogFields } from './effects.js';
 import type { CallId, Timer } from './events.js';
 import type { Rules } from './rules.js';
-import type { ClusterState, Contact, NodeState, RequestRecord, RunState, SessionState, World } from './state.js';
+import type {
+  ClusterState,
+  Contact,
+  NodeState,
+  RequestRecord,
+  RunAnswer,
+  RunState,
+  SessionState,
+  World,
+} from './state.js';
 
 /** What one turn changes durably. The store takes it in one transaction. */
 export interface Changes {
@@ -27,6 +37,7 @@ export interface Changes {
   readonly deletedRuns: readonly RunId[];
   readonly requests: readonly RequestRecord[];
   readonly events: readonly RunEvent[];
+  readonly answers: readonly RunAnswer[];
 }
 
 /** One event's detail, without what the draft fills in. */
@@ -50,6 +61,8 @@ export class Draft {
   readonly dirtyNodes = new Set<NodeId>();
   /** Loading progress of this turn, for those who watch; latest wins. */
   readonly progress = new Map<string, StageProgress>();
+  /** Answers of this turn: the store has them from now on, the world never. */
+  readonly answers = new Map<RunId, TextAnswer>();
   ignoredMessages = 0;
 
   private readonly nodes = new Map<NodeId, NodeState>();
@@ -119,6 +132,11 @@ export class Draft {
     return this.requests.get(id) ?? this.base.requests.get(id);
   }
 
+  allRuns(): RunState[] {
+    const ids = new Set([...this.base.runs.keys(), ...this.runs.keys()]);
+    return [...ids].map((id) => this.run(id)).filter((run) => run !== undefined);
+  }
+
   /** Runs with a stage on the node that is not STOPPED, oldest first. */
   runsOn(id: NodeId): RunState[] {
     const ids = this.placements.get(id) ?? this.base.placements.get(id) ?? new Set<RunId>();
@@ -144,6 +162,10 @@ export class Draft {
 
   deleteRun(id: RunId): void {
     this.runs.set(id, undefined);
+  }
+
+  putAnswer(id: RunId, answer: TextAnswer): void {
+    this.answers.set(id, answer);
   }
 
   putContact(id: NodeId, contact: Contact): void {
@@ -207,7 +229,8 @@ export class Draft {
     });
     const deletedRuns = [...this.runs].flatMap(([id, after]) => (after === undefined ? [id] : []));
     const changed =
-      this.cluster !== this.base.cluster || this.nodes.size + runs.length + deletedRuns.length + this.requests.size > 0;
+      this.cluster !== this.base.cluster ||
+      this.nodes.size + runs.length + deletedRuns.length + this.requests.size + this.answers.size > 0;
     if (!changed) return undefined;
     return {
       cluster: this.cluster,
@@ -216,6 +239,7 @@ export class Draft {
       deletedRuns,
       requests: [...this.requests.values()],
       events: this.events,
+      answers: [...this.answers].map(([runId, answer]) => ({ runId, answer })),
     };
   }
 

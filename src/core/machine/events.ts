@@ -1,5 +1,5 @@
 import type { ModelInspection } from '../../../gen/stageplane/v1/model.js';
-import type { DeviceUsage, Hello, StageReport } from '../../../gen/stageplane/v1/node_agent_service.js';
+import type { DeviceUsage, HeldStageUsage, Hello, StageReport } from '../../../gen/stageplane/v1/node_agent_service.js';
 import type { PlanRequest } from '../../../gen/stageplane/v1/planner.js';
 import type { StageFault } from '../../../gen/stageplane/v1/run.js';
 import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
@@ -18,7 +18,8 @@ export type Timer =
     }
   | { readonly kind: 'grace'; readonly nodeId: NodeId }
   | { readonly kind: 'fence'; readonly nodeId: NodeId }
-  | { readonly kind: 'cause'; readonly runId: RunId };
+  | { readonly kind: 'cause'; readonly runId: RunId }
+  | { readonly kind: 'edges'; readonly runId: RunId };
 
 /** Everything that can happen to the orchestrator. Validated at the edge; past tense. */
 export type ClusterEvent =
@@ -53,6 +54,8 @@ export type ClusterEvent =
       readonly session: SessionId;
       readonly sequence: bigint;
       readonly usage: readonly DeviceUsage[];
+      /** What the node's ready stages hold. */
+      readonly stages: readonly HeldStageUsage[];
     }
   | {
       readonly kind: 'run-requested';

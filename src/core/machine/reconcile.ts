@@ -3,7 +3,7 @@ import { StageFaultReason } from '../../../gen/stageplane/v1/run.js';
 import { type NodeId, runId, type SessionId } from '../ids.js';
 import { sendStop } from './dispatch.js';
 import type { Draft } from './draft.js';
-import { armStage, faultStage, findStage, keyOf, moveStage, settleRun } from './run-lifecycle.js';
+import { armEdges, armStage, faultStage, findStage, keyOf, moveStage, settleRun } from './run-lifecycle.js';
 import type { StageKey } from './state.js';
 
 /**
@@ -34,6 +34,7 @@ export function reconcile(draft: Draft, id: NodeId, session: SessionId, held: re
       if (stage.nodeId === id && !seen.has(nameOf(key))) missStage(draft, key);
     }
     settleRun(draft, run.runId);
+    armEdges(draft, run.runId);
   }
 }
 

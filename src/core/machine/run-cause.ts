@@ -1,5 +1,8 @@
 import { StageFaultReason, type RunCause as WireRunCause } from '../../../gen/stageplane/v1/run.js';
-import type { NodeState, RunCause } from './state.js';
+import { clipText } from '../clip-text.js';
+import type { NodeId } from '../ids.js';
+import { limits } from '../limits.js';
+import type { Contact, NodeState, RunCause, RunState } from './state.js';
 
 /** A neighbour's complaint: it tells that something broke elsewhere, not what. */
 const secondary = new Set([
@@ -17,6 +20,37 @@ export function betterCause(known: RunCause, candidate: RunCause): RunCause {
   if (known.fixed) return known;
   if (isPrimary(known) !== isPrimary(candidate)) return isPrimary(known) ? known : candidate;
   return known.revision <= candidate.revision ? known : candidate;
+}
+
+/**
+ * The cause that a neighbour's complaint points at: a stage whose node fell silent and cannot complain itself. Undefined
+ * when there is none. A node that was not heard of since our own start is not silent: we were.
+ */
+export function silentCause(
+  run: RunState,
+  complaint: RunCause,
+  contactOf: (id: NodeId) => Contact | undefined,
+  nameOf: (id: NodeId) => string,
+): RunCause | undefined {
+  const isSilent = (contact: Contact | undefined) =>
+    contact !== undefined && contact.session === undefined && contact.lastHeardWall !== undefined;
+  const silent = run.stages.find(
+    ({ phase, nodeId }) => phase !== 'STOPPED' && nodeId !== complaint.nodeId && isSilent(contactOf(nodeId)),
+  );
+  if (!silent) return undefined;
+  const what = `node "${nameOf(silent.nodeId)}" went out of contact, and stage ${silent.index} with it`;
+  const { message, logTail } = complaint.fault;
+  return {
+    ...complaint,
+    fault: {
+      reason: StageFaultReason.STAGE_FAULT_REASON_PEER_LOST,
+      message: clipText(`${what}: ${message}`, limits.faultMessageBytes),
+      logTail,
+    },
+    stageIndex: silent.index,
+    nodeId: silent.nodeId,
+    component: 'agent',
+  };
 }
 
 /** The cause as launchers see it. */

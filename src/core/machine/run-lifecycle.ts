@@ -1,7 +1,9 @@
+import { RunMode } from '../../../gen/stageplane/v1/planner.js';
 import type { StageFault } from '../../../gen/stageplane/v1/run.js';
-import { millis } from '../ids.js';
+import { millis, type NodeId, revision } from '../ids.js';
 import type { Draft } from './draft.js';
-import { betterCause, isPrimary, wireCause } from './run-cause.js';
+import { edgeDeadline, isLoaded } from './edge-deadline.js';
+import { betterCause, isPrimary, silentCause, wireCause } from './run-cause.js';
 import { findRunTransition, isLive, type RunTrigger } from './run-transitions.js';
 import { stageDeadline } from './stage-deadline.js';
 import { nextStagePhase, type StageTrigger, stageRank } from './stage-transitions.js';
@@ -61,6 +63,13 @@ export function armStage(draft: Draft, key: StageKey): void {
   if (at !== undefined) draft.arm({ kind: 'stage', ...key }, at);
 }
 
+/** Sets a timer for the edges of a run whose stages are all loaded. */
+export function armEdges(draft: Draft, id: RunState['runId']): void {
+  const run = draft.run(id);
+  const at = run && edgeDeadline(run, (nodeId) => draft.contact(nodeId), draft.rules.timings)?.at;
+  if (at !== undefined) draft.arm({ kind: 'edges', runId: id }, at);
+}
+
 /** Takes in a fault: moves the stage, and begins the teardown when it is the run's first. */
 export function faultStage(
   draft: Draft,
@@ -110,6 +119,20 @@ export function noteFault(draft: Draft, key: StageKey, fault: StageFault, compon
   });
 }
 
+/** Ends a live run for something that is no single stage's fault; any other run stays as it is. */
+export function faultRun(
+  draft: Draft,
+  id: RunState['runId'],
+  fault: StageFault,
+  component: RunCause['component'],
+): void {
+  const run = draft.run(id);
+  if (!run || !isLive(run.phase)) return;
+  // The run's own event, which comes next, is the one that reports it.
+  const reported = revision(draft.cluster.revision + 1n);
+  observeFault(draft, run, { fault, component, revision: reported, fixed: false });
+}
+
 /** Begins the teardown of a live run, or weighs the cause of one that is ending. */
 function observeFault(draft: Draft, key: Pick<StageKey, 'runId'>, candidate: RunCause): void {
   const run = draft.run(key.runId);
@@ -135,9 +158,11 @@ function observeFault(draft: Draft, key: Pick<StageKey, 'runId'>, candidate: Run
 export function fixCause(draft: Draft, id: RunState['runId']): void {
   const run = draft.run(id);
   if (!run?.cause || run.cause.fixed) return;
-  const fixed = { ...run, cause: { ...run.cause, fixed: true } };
-  draft.putRun(fixed);
-  recordRun(draft, fixed);
+  const nameOf = (nodeId: NodeId) => draft.node(nodeId)?.name ?? String(nodeId);
+  const silent = isPrimary(run.cause)
+    ? undefined
+    : silentCause(run, run.cause, (nodeId) => draft.contact(nodeId), nameOf);
+  recordRun(draft, { ...run, cause: { ...(silent ?? run.cause), fixed: true } });
 }
 
 /** Moves a run as the table says, and does what the new phase means. */
@@ -150,6 +175,10 @@ export function moveRun(draft: Draft, id: RunState['runId'], trigger: RunTrigger
     phase: transition.to,
     outcome: transition.outcome ?? run.outcome,
   });
+  const { runId, generation } = run;
+  if (transition.to === 'RUNNING' && run.mode === RunMode.RUN_MODE_ONE_SHOT) {
+    draft.perform({ kind: 'begin-answer', runId, generation });
+  }
   if (transition.to === 'TEARING_DOWN') tearDown(draft, id);
   return true;
 }
@@ -162,21 +191,46 @@ export function settleRun(draft: Draft, id: RunState['runId']): void {
     if (run.stages.every((stage) => stageRank(stage.phase) >= stageRank('ACCEPTED'))) {
       moveRun(draft, id, 'every-stage-acknowledged');
     }
-    // Until edges exist the token endpoint is always ready, so the stages alone are the barrier.
-    if (run.stages.every((stage) => stage.phase === 'READY')) moveRun(draft, id, 'barrier-passed');
+    const ready = run.volatile.endpoint === 'ready' && run.stages.every((stage) => stage.phase === 'READY');
+    if (ready) moveRun(draft, id, 'barrier-passed');
+    noteLoaded(draft, id);
   } else if (run.stages.every((stage) => stage.phase === 'STOPPED' || stage.phase === 'LOST')) {
     fixCause(draft, id);
     moveRun(draft, id, 'every-stage-settled');
   }
 }
 
+/** From the moment that every stage is loaded the edges have their time, and only that: what a stage repeats adds none. */
+function noteLoaded(draft: Draft, id: RunState['runId']): void {
+  const run = draft.run(id);
+  if (run?.phase !== 'WAITING_READY') return;
+  const loaded = run.stages.every(isLoaded);
+  if (loaded === (run.volatile.loadedSince !== undefined)) return;
+  draft.putRun({ ...run, volatile: { ...run.volatile, loadedSince: loaded ? draft.now : undefined } });
+  armEdges(draft, id);
+}
+
 function tearDown(draft: Draft, id: RunState['runId']): void {
   const run = draft.run(id);
   if (!run) return;
+  const { runId, generation } = run;
+  draft.putRun({ ...run, volatile: {} });
+  draft.perform({ kind: 'close-token-endpoint', runId, generation, reason: whyTornDown(run) });
   for (const stage of run.stages) {
     if (nextStagePhase(stage.phase, 'teardown-begun')) moveStage(draft, keyOf(run, stage), 'teardown-begun');
   }
   settleRun(draft, id);
+}
+
+function whyTornDown({ runId, outcome, cause }: RunState): string {
+  switch (outcome) {
+    case 'COMPLETED':
+      return `run ${runId} has its answer`;
+    case 'STOPPED':
+      return `run ${runId} was stopped`;
+    default:
+      return `run ${runId} faulted: ${cause?.fault.message}`;
+  }
 }
 
 /** Puts a run whose phase, outcome or cause is new, and tells those who watch. */

@@ -6,9 +6,13 @@ import { AGENT_PROTOCOL } from '../protocols.js';
 import { dispatchTo } from './dispatch.js';
 import type { Draft } from './draft.js';
 import type { SessionRefusal } from './effects.js';
+import type { ClusterEvent } from './events.js';
 import { startGrace } from './grace.js';
 import { reconcile } from './reconcile.js';
-import type { Contact, NodeState } from './state.js';
+import { takeUsage } from './stage-usage.js';
+import type { NodeState } from './state.js';
+
+type Heartbeat = Extract<ClusterEvent, { kind: 'heartbeat-received' }>;
 
 /** Admits an agent: who it is, what it holds, what it must still be told (`Hello` in node_agent_service.proto). */
 export function receiveHello(draft: Draft, session: SessionId, hello: Hello): void {
@@ -39,7 +43,8 @@ export function endSession(draft: Draft, session: SessionId, goodbye: boolean): 
 }
 
 /** A sign of life. Also a Heartbeat is answered only after the turn that took it in. */
-export function receiveHeartbeat(draft: Draft, session: SessionId, sequence: bigint, usage: Contact['usage']): void {
+export function receiveHeartbeat(draft: Draft, heartbeat: Heartbeat): void {
+  const { session, sequence, usage } = heartbeat;
   const state = draft.session(session);
   const contact = state && draft.contact(state.nodeId);
   if (!state || !contact) return;
@@ -49,6 +54,7 @@ export function receiveHeartbeat(draft: Draft, session: SessionId, sequence: big
     lastHeard: draft.now,
     lastHeardWall: draft.wall,
   });
+  takeUsage(draft, state.nodeId, heartbeat.stages);
   draft.send(session, { $case: 'heartbeatAck', value: { sequence } });
 }
 

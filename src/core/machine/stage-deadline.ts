@@ -1,5 +1,6 @@
 import { StageFaultReason } from '../../../gen/stageplane/v1/run.js';
 import { type Millis, millis } from '../ids.js';
+import { waitsForEdges } from './edge-deadline.js';
 import type { StagePhase } from './stage-transitions.js';
 import type { Contact, StageState } from './state.js';
 import type { Timings } from './timings.js';
@@ -35,7 +36,7 @@ const expectations: Partial<Record<StagePhase, { period: keyof Timings; reason?:
 
 /**
  * When a stage's patience ends. Undefined while its node is not reconciled: deadlines run only in contact, and start
- * anew with each reconciliation.
+ * anew with each reconciliation. A stage that is loaded and waits for its edges waits with its run (edge-deadline.ts).
  */
 export function stageDeadline(
   stage: StageState,
@@ -43,7 +44,7 @@ export function stageDeadline(
   timings: Timings,
 ): StageDeadline | undefined {
   const expected = expectations[stage.phase];
-  if (!expected || contact?.reconciledAt === undefined) return undefined;
+  if (!expected || waitsForEdges(stage) || contact?.reconciledAt === undefined) return undefined;
   const since = Math.max(stage.volatile.since ?? 0, contact.reconciledAt);
   const at = millis(since + timings[expected.period]);
   return {

@@ -3,7 +3,8 @@ import type { DeviceUsage } from '../../../gen/stageplane/v1/node_agent_service.
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
 import type { RunMode } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
-import type { LoadProgress, StageFault, StageFootprint } from '../../../gen/stageplane/v1/run.js';
+import type { LoadProgress, StageFault, StageFootprint, StageUsage } from '../../../gen/stageplane/v1/run.js';
+import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import type { Millis, NodeId, Revision, RunId, SessionId, WallMillis } from '../ids.js';
 import type { RunOutcome, RunPhase } from './run-transitions.js';
 import type { StagePhase } from './stage-transitions.js';
@@ -34,6 +35,8 @@ export interface StageVolatile {
   /** When the stage last moved or made progress: its deadline runs from here. */
   readonly since?: Millis | undefined;
   readonly progress?: LoadProgress | undefined;
+  /** What it holds, by the newest heartbeat since it became ready. */
+  readonly usage?: StageUsage | undefined;
 }
 
 /** Why a run ended before its time. */
@@ -58,9 +61,26 @@ export interface RunState {
   readonly plan: RunPlan;
   readonly planId: string;
   readonly settings: readonly StageSettings[];
+  /** What the plan promised of its arithmetic: "exact", "same-kernels" or "mixed"; empty in runs of older versions. */
+  readonly fidelity: string;
   readonly stages: readonly StageState[];
   readonly createdAt: WallMillis;
   readonly revision: Revision;
+  /** Kept in memory only, like that of a stage (I11). */
+  readonly volatile: RunVolatile;
+}
+
+export interface RunVolatile {
+  /** The token endpoint of the current generation; absent when this process has opened none, or has closed it. */
+  readonly endpoint?: 'opening' | 'ready' | undefined;
+  /** Since when every stage is loaded: the deadline of edges runs from here. */
+  readonly loadedSince?: Millis | undefined;
+}
+
+/** What a ONE_SHOT run answered. Durable, but not kept in memory. */
+export interface RunAnswer {
+  readonly runId: RunId;
+  readonly answer: TextAnswer;
 }
 
 /** A node as the store keeps it. */

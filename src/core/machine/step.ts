@@ -1,4 +1,5 @@
 import { deliveryAcked, deliveryRefused, stageReported } from './agent-messages.js';
+import { answerEnded, answerFailed } from './answers.js';
 import { createRun } from './create-run.js';
 import { timerFired } from './deadlines.js';
 import { dispatchTo } from './dispatch.js';
@@ -7,13 +8,7 @@ import type { ClusterEvent } from './events.js';
 import { restartGraces } from './grace.js';
 import { cordonNode, deleteRun, stopRun } from './operator-requests.js';
 import { endSession, receiveHeartbeat, receiveHello } from './session-lifecycle.js';
-import {
-  answerEnded,
-  answerFailed,
-  reopenTokenEndpoints,
-  tokenEndpointLost,
-  tokenEndpointReady,
-} from './token-endpoint.js';
+import { reopenTokenEndpoints, tokenEndpointLost, tokenEndpointReady } from './token-endpoint.js';
 
 /** Advances the draft by one event. Pure but for the draft: what must be done is left in its effects. */
 export function step(draft: Draft, event: ClusterEvent): void {
@@ -29,7 +24,7 @@ export function step(draft: Draft, event: ClusterEvent): void {
     case 'stage-reported':
       return stageReported(draft, event.session, event.report);
     case 'heartbeat-received':
-      return receiveHeartbeat(draft, event.session, event.sequence, event.usage);
+      return receiveHeartbeat(draft, event);
     case 'run-requested':
       return createRun(draft, event.call, event.request);
     case 'run-stop-requested':

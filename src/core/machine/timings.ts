@@ -12,6 +12,8 @@ export interface Timings {
   readonly acknowledge: number;
   /** A loading stage must make progress within. */
   readonly load: number;
+  /** Once every stage is loaded, all edges must be up within. */
+  readonly edges: number;
   /** A stop must be confirmed within. */
   readonly stop: number;
   /** A launcher learns the cause of a fault within. */
@@ -25,6 +27,7 @@ export const defaultTimings: Timings = {
   graceAfterStart: 60_000,
   acknowledge: 10_000,
   load: 60_000,
+  edges: 30_000,
   stop: 30_000,
   cause: 1_000,
 };

@@ -1,10 +1,10 @@
 import type { ModelFacts, ModelInspection } from '../../../gen/stageplane/v1/model.js';
 import { type RunPlan, type RuntimeConfig, TokenOutputPolicy } from '../../../gen/stageplane/v1/plan.js';
-import {
-  type NodeExclusion,
-  type PlannerInput,
-  type PlanReport,
-  type PlanRequest,
+import type {
+  NodeExclusion,
+  PlannerInput,
+  PlanReport,
+  PlanRequest,
   RunMode,
 } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
@@ -15,7 +15,14 @@ import { fidelityOf } from './plan-fidelity.js';
 import { canonicalPlanKey, givenPlacementReport, PLANNER_VERSION } from './plan-report.js';
 import { planRun } from './plan-run.js';
 import { obstacleFor, type PoolNode } from './pool-node.js';
-import { rejectForModel, rejectForNodes, rejectForPool, rejectWithoutFacts } from './request-rejections.js';
+import {
+  rejectForModel,
+  rejectForNodes,
+  rejectForPool,
+  rejectWithoutFacts,
+  rejectWithoutPrompt,
+} from './request-rejections.js';
+import { runModeOf } from './run-mode.js';
 import { resolveSettings, settingsOfStages } from './stage-settings.js';
 
 /** A launcher's request and all that planning it may look at. */
@@ -50,6 +57,8 @@ export type PlanningOutcome =
 /** Fills a request's gaps and plans it. Pure: the same request and pool give the same plan and report. */
 export function planRequest(planning: PlanningRequest): PlanningOutcome {
   const pool = selectPool(planning);
+  const mode = runModeOf(planning.request);
+  if (!mode) return refuse(planning, pool, rejectWithoutPrompt());
   const facts = factsOf(planning);
   if (!facts) return refuse(planning, pool, rejectWithoutFacts());
   if (planning.modelObstacle !== undefined) return refuse(planning, pool, rejectForModel(planning.modelObstacle));
@@ -71,7 +80,7 @@ export function planRequest(planning: PlanningRequest): PlanningOutcome {
     kind: 'planned',
     plan: outcome.plan,
     settings: stages,
-    mode: planning.request.mode || RunMode.RUN_MODE_ONE_SHOT,
+    mode,
     planId,
     report: givenPlacementReport({
       requestDigest: digest,

@@ -15,6 +15,17 @@ export function rejectWithoutFacts(): PlanRejection {
   };
 }
 
+/** A run for one prompt, and there is none. */
+export function rejectWithoutPrompt(): PlanRejection {
+  const message =
+    'a ONE_SHOT run answers one prompt, and this request has none: set runtime.prompt, or ask for SERVING';
+  return {
+    kind: PlanRejectionKind.PLAN_REJECTION_KIND_MALFORMED_INPUT,
+    message,
+    violations: [{ field: 'runtime.prompt', message }],
+  };
+}
+
 /** The file could be read, but nothing can be planned from it. */
 export function rejectForModel(message: string): PlanRejection {
   return {

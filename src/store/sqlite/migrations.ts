@@ -82,4 +82,11 @@ export const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX requests_of_run ON requests (run_id);
   `,
+  // Also from here on: the Run in "plans" has its fidelity too.
+  `
+  CREATE TABLE answers (
+    run_id INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+    answer BLOB    NOT NULL -- TextAnswer
+  ) STRICT;
+  `,
 ];

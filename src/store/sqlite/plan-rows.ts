@@ -10,7 +10,7 @@ interface Row {
   readonly planned: Buffer;
 }
 
-export type Planned = Pick<RunState, 'plan' | 'planId' | 'settings'>;
+export type Planned = Pick<RunState, 'plan' | 'planId' | 'settings' | 'fidelity'>;
 
 /** The plan of each run's current generation. Its stages refer to it and go with it. */
 export function planRows(db: Database) {
@@ -22,7 +22,8 @@ export function planRows(db: Database) {
 
   return {
     put(run: RunState): void {
-      const planned = Run.encode({ ...Run.create(), plan: run.plan, settings: [...run.settings] }).finish();
+      const { plan, settings, fidelity } = run;
+      const planned = Run.encode({ ...Run.create(), plan, settings: [...settings], fidelity }).finish();
       upsert.run(run.runId, run.generation, run.planId, planned);
     },
 
@@ -38,6 +39,6 @@ export function planRows(db: Database) {
 }
 
 function plannedOf(row: Row): Planned {
-  const { plan = RunPlan.create(), settings } = Run.decode(row.planned);
-  return { plan, planId: row.plan_id, settings };
+  const { plan = RunPlan.create(), settings, fidelity } = Run.decode(row.planned);
+  return { plan, planId: row.plan_id, settings, fidelity };
 }

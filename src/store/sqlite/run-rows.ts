@@ -3,7 +3,7 @@ import { type RunId, revision, runId, wallMillis } from '../../core/ids.js';
 import type { RunOutcome, RunPhase } from '../../core/machine/run-transitions.js';
 import type { RunState, StageState } from '../../core/machine/state.js';
 import { causeRows } from './cause-rows.js';
-import { planRows } from './plan-rows.js';
+import { type Planned, planRows } from './plan-rows.js';
 import { stageRows } from './stage-rows.js';
 
 interface Row {
@@ -71,7 +71,7 @@ export function runRows(db: Database) {
   };
 }
 
-function runOf(row: Row): Omit<RunState, 'plan' | 'planId' | 'settings' | 'stages'> {
+function runOf(row: Row): Omit<RunState, keyof Planned | 'stages'> {
   return {
     runId: runId(row.run_id),
     requestId: row.request_id,
@@ -81,12 +81,18 @@ function runOf(row: Row): Omit<RunState, 'plan' | 'planId' | 'settings' | 'stage
     generation: Number(row.generation),
     createdAt: wallMillis(Number(row.created_at)),
     revision: revision(row.revision),
+    volatile: {},
   };
 }
 
 /** By identity: states are immutable, and a needless write does no harm. */
 function samePlan(before: RunState | undefined, after: RunState): boolean {
-  return before?.plan === after.plan && before.settings === after.settings && before.planId === after.planId;
+  return (
+    before?.plan === after.plan &&
+    before.settings === after.settings &&
+    before.planId === after.planId &&
+    before.fidelity === after.fidelity
+  );
 }
 
 /** A stage whose volatile part alone differs need not be written. */

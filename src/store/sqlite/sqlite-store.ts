@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { RunEvent } from '../../../gen/stageplane/v1/run.js';
+import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import type { Revision, RunId } from '../../core/ids.js';
 import { limits } from '../../core/limits.js';
 import type { Changes } from '../../core/machine/draft.js';
@@ -7,6 +8,7 @@ import type { StoredWorld } from '../../core/machine/state.js';
 import { checkStorable } from '../check-storable.js';
 import type { Store, StoreOptions } from '../store.js';
 import { StoreError } from '../store-error.js';
+import { answerRows } from './answer-rows.js';
 import { clusterRow } from './cluster-row.js';
 import { eventRows } from './event-rows.js';
 import { nodeRows } from './node-rows.js';
@@ -31,6 +33,7 @@ export class SqliteStore implements Store {
   private readonly runs;
   private readonly requests;
   private readonly events;
+  private readonly answers;
   private readonly write;
 
   /** `db` is open, configured and migrated. */
@@ -44,6 +47,7 @@ export class SqliteStore implements Store {
     this.runs = runRows(db);
     this.requests = requestRows(db, requestRecords);
     this.events = eventRows(db);
+    this.answers = answerRows(db);
     this.write = db.transaction((changes: Changes) => this.putAll(changes));
   }
 
@@ -60,6 +64,10 @@ export class SqliteStore implements Store {
     return withStoreErrors(this.folder, () => this.events.after(runId, afterRevision, limit));
   }
 
+  answer(runId: RunId): TextAnswer | undefined {
+    return withStoreErrors(this.folder, () => this.answers.of(runId));
+  }
+
   checkpoint(): void {
     withStoreErrors(this.folder, () => this.db.pragma('wal_checkpoint(PASSIVE)'));
   }
@@ -74,8 +82,9 @@ export class SqliteStore implements Store {
     for (const node of changes.nodes) this.nodes.put(node);
     for (const { before, after } of changes.runs) this.runs.put(before, after);
     for (const request of changes.requests) this.requests.put(request);
-    // A run may come and go within one turn: then there is no row that its events could refer to.
+    // A run may come and go within one turn: then there is no row that its events and answer could refer to.
     for (const event of changes.events) if (!deleted.has(event.runId as RunId)) this.events.add(event);
+    for (const answer of changes.answers) if (!deleted.has(answer.runId)) this.answers.put(answer);
     for (const id of deleted) this.runs.delete(id);
     if (changes.requests.length + deleted.size > 0) this.requests.forgetSpent();
   }
