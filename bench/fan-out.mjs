@@ -31,6 +31,14 @@ const orchestrator = await startOrchestrator({
   models: [],
   insecure: false,
   timings: defaultTimings,
+  // These agents have no stages, and so no edges.
+  tokenEndpoints: (post) => ({
+    open: ({ runId, generation }) => post({ kind: 'token-endpoint-ready', runId, generation }),
+    close: () => {},
+    beginAnswer: () => {},
+    find: () => undefined,
+    stop: async () => {},
+  }),
   logger,
 });
 const launcher = dial(orchestrator.address, OrchestratorServiceClient);

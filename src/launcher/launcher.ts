@@ -4,13 +4,15 @@ import type { Node } from '../../gen/stageplane/v1/node.js';
 import {
   type CreateRunRequest,
   type CreateRunResponse,
+  GenerateRequest,
+  type GenerateResponse,
   OrchestratorServiceClient,
   type PlanRunResponse,
   OrchestratorServiceService as service,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import type { Run, RunSummary } from '../../gen/stageplane/v1/run.js';
-import { dial, unaryCall } from '../grpc/client.js';
+import { dial, streamCall, unaryCall } from '../grpc/client.js';
 import { clientOptions } from '../grpc/client-options.js';
 import { followRun, type RunNews } from './follow-run.js';
 import { listNodes, listRuns } from './list-all.js';
@@ -56,6 +58,19 @@ export class Launcher {
   /** What happens to a run after a revision until it is DONE; resumes by itself when the connection breaks. */
   watchRun(runId: bigint, afterRevision = 0n, signal?: AbortSignal): AsyncGenerator<RunNews, void> {
     return followRun(this.#client, runId, afterRevision, signal ?? new AbortController().signal);
+  }
+
+  /**
+   * Answers a prompt with a SERVING run that is RUNNING. The last response has the end: `done`, or the `fault` that took the
+   * run along. Leaving the loop, or the signal, cancels the answer in every stage.
+   */
+  generate(request: Partial<GenerateRequest>, signal?: AbortSignal): AsyncGenerator<GenerateResponse, void> {
+    return streamCall(this.#client, service.generate, GenerateRequest.fromPartial(request), signal ? { signal } : {});
+  }
+
+  /** The answer of a ONE_SHOT run, from its beginning, and as it comes when it is not whole yet. */
+  attach(runId: bigint, signal?: AbortSignal): AsyncGenerator<GenerateResponse, void> {
+    return this.generate({ runId, attach: true }, signal);
   }
 
   async stopRun(runId: bigint): Promise<Run> {

@@ -19,6 +19,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 
 const program = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
 const gatedWorker = join(import.meta.dirname, 'gated-worker.mjs');
+const ownWorker = join(packageRoot(), 'dist', 'src', 'worker', 'main.js');
 
 export interface ClusterOptions {
   /** Of the orchestrator. */
@@ -67,7 +68,7 @@ export class Cluster {
   startAgent(name: string): void {
     const args = ['agent', '--orchestrator', this.address, '--name', name, '--data', join(this.folder, name)];
     args.push('--models', dirname(this.model));
-    const gated = `${process.execPath} ${gatedWorker} ${this.gate} ${this.diaryOf(name)}`;
+    const gated = `${process.execPath} ${gatedWorker} ${this.gate} ${this.diaryOf(name)} ${ownWorker}`;
     this.spawn(name, this.ownWorkers ? args : [...args, '--worker', gated]);
   }
 

@@ -9,6 +9,7 @@ import { type Run, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { defaultTimings, type Timings } from '../../src/core/machine/timings.js';
 import { dial, streamCall, unaryCall } from '../../src/grpc/client.js';
 import { type Orchestrator, startOrchestrator } from '../../src/orchestrator/orchestrator.js';
+import { readyEndpoints } from './ready-endpoints.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 export interface RunningOrchestrator extends Orchestrator {
@@ -21,6 +22,8 @@ interface Options {
   readonly listen?: string;
   readonly models?: readonly string[];
   readonly timings?: Partial<Timings>;
+  /** Real token endpoints; without them they are ready at once, as stages of scripted agents have no edges. */
+  readonly realEndpoints?: boolean;
 }
 
 /** A real orchestrator on a free port, stopped with the test. */
@@ -32,6 +35,7 @@ export async function runOrchestrator(options: Options = {}): Promise<RunningOrc
     models: options.models ?? [],
     insecure: false,
     timings: { ...defaultTimings, ...options.timings },
+    tokenEndpoints: options.realEndpoints ? undefined : readyEndpoints,
     logger: pino({ level: process.env.TEST_LOG ?? 'silent' }),
   });
   const client = dial(orchestrator.address, OrchestratorServiceClient);
