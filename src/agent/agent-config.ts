@@ -1,5 +1,6 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
+import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
 import type { WorkerTimings } from './worker-timings.js';
 
 /** How an agent runs. */
@@ -24,6 +25,8 @@ export interface AgentConfig {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Stages held at once; default and upper bound `limits.heldStagesPerNode`. */
   readonly maxStages?: number | undefined;
+  /** How edges reach this node and leave it; without a word, the nodes of one machine find each other. */
+  readonly edges?: EdgeFlags | undefined;
   /** Plain text when absent. */
   readonly credentials?: ChannelCredentials | undefined;
   readonly workerTimings?: Partial<WorkerTimings> | undefined;

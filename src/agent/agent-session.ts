@@ -14,7 +14,7 @@ import {
   type SubscribeResponse,
   type Welcome,
 } from '../../gen/stageplane/v1/node_agent_service.js';
-import type { StageFault } from '../../gen/stageplane/v1/run.js';
+import { LoadProgress_Phase, type StageFault } from '../../gen/stageplane/v1/run.js';
 import { limits } from '../core/limits.js';
 import { dial } from '../grpc/client.js';
 import { sessionOptions } from '../grpc/client-options.js';
@@ -144,8 +144,8 @@ export class AgentSession {
   /** Sends any message; nothing once the session is over. */
   send(message: SubscribeRequest): void {
     if (this.#over || this.#leaving) return;
-    // Latest wins, so what does not fit now is not worth waiting for.
-    if (isLoading(message) && this.#stream.writableNeedDrain) return;
+    // Latest wins, so what does not fit now is not worth waiting for, but for what is said last.
+    if (isOutdatedSoon(message) && this.#stream.writableNeedDrain) return;
     this.#stream.write(message);
     if (this.#stream.writableLength > limits.queuedPerSession) {
       this.close(`the orchestrator reads too slowly: ${limits.queuedPerSession} messages waited for it`);
@@ -209,6 +209,7 @@ export class AgentSession {
   }
 }
 
-function isLoading({ message }: SubscribeRequest): boolean {
-  return message?.$case === 'report' && message.value.report?.$case === 'loading';
+function isOutdatedSoon({ message }: SubscribeRequest): boolean {
+  const report = message?.$case === 'report' ? message.value.report : undefined;
+  return report?.$case === 'loading' && report.value.phase !== LoadProgress_Phase.PHASE_WAITING_EDGES;
 }

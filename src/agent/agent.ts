@@ -9,6 +9,7 @@ import type { AgentConfig } from './agent-config.js';
 import { type Greeting, greetWorker } from './greet-worker.js';
 import { loadIdentity } from './identity.js';
 import { NodeAgent } from './node-agent.js';
+import { NodeEdges } from './node-edges.js';
 import { WorkerPool } from './worker-pool.js';
 import { WorkerProcess } from './worker-process.js';
 import { foreignWorker, ownWorker, type WorkerProgram } from './worker-program.js';
@@ -79,6 +80,26 @@ async function runIn(
 ): Promise<AgentEnd> {
   const loaded = loadIdentity(config.dataFolder, config.rejoin ?? false);
   if (loaded.kind === 'refused') return loaded;
+  const { instanceId } = loaded.identity;
+  const onNote = (note: string) => config.logger.warn({ note }, 'edge');
+  const edges = new NodeEdges({ flags: config.edges ?? {}, instanceId, onNote });
+  try {
+    const refusal = await edges.begin(loaded.identity);
+    if (refusal !== undefined) return { kind: 'refused', message: refusal.message };
+    if (stopped.aborted) return { kind: 'stopped' };
+    return await runWith(edges, loaded.identity, config, stopped, started);
+  } finally {
+    await edges.close();
+  }
+}
+
+async function runWith(
+  edges: NodeEdges,
+  identity: Identity,
+  config: AgentConfig,
+  stopped: AbortSignal,
+  started: (agent: NodeAgent) => void,
+): Promise<AgentEnd> {
   const logs = prepareDataFolder(join(config.dataFolder, 'logs'));
   if (logs.kind === 'refused') return logs;
   const program = config.workerCommand ? foreignWorker(config.workerCommand) : ownWorker();
@@ -90,7 +111,7 @@ async function runIn(
   }
   const { engines } = greeting.hello;
   const pool = fillPool(config, program, startWorker, first);
-  const agent = new NodeAgent({ config, identity: loaded.identity, logFolder: logs.path, program, engines, pool });
+  const agent = new NodeAgent({ config, identity, logFolder: logs.path, program, engines, pool, edges });
   started(agent);
   const leave = () => agent.leave(String(stopped.reason));
   if (stopped.aborted) leave();

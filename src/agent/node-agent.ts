@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { NodeDescriptor } from '../../gen/stageplane/v1/node.js';
-import type { StageLogRequest } from '../../gen/stageplane/v1/node_agent_service.js';
+import type { StageLogRequest, Welcome } from '../../gen/stageplane/v1/node_agent_service.js';
+import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import { runId } from '../core/ids.js';
 import { limits } from '../core/limits.js';
 import type { AgentEffect } from '../core/machine/agent/effects.js';
-import type { Identity } from '../core/machine/agent/state.js';
+import type { AgentEvent } from '../core/machine/agent/events.js';
+import { type Identity, stageName } from '../core/machine/agent/state.js';
+import type { StageKey } from '../core/machine/state.js';
 import { version } from '../version.js';
 import type { AgentConfig } from './agent-config.js';
 import { AgentLoop } from './agent-loop.js';
@@ -13,6 +16,7 @@ import { Alarm } from './alarm.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { saveIdentity } from './identity.js';
 import { describeMachine, offerEngines } from './inventory.js';
+import type { NodeEdges } from './node-edges.js';
 import { nodeName } from './node-name.js';
 import { type KeeperEnd, SessionKeeper } from './session-keeper.js';
 import { StageLogs } from './stage-logs.js';
@@ -31,6 +35,8 @@ export interface NodeAgentParts {
   /** Engines that the program has said it can load. */
   readonly engines: readonly string[];
   readonly pool: WorkerPool;
+  /** Closed by the caller, when `run` has settled. */
+  readonly edges: NodeEdges;
 }
 
 /** Wires the machine to the world: a session on one side, workers on the other. */
@@ -72,7 +78,7 @@ export class NodeAgent {
     this.#supervisor = new Supervisor({
       takeWorker: () => pool.take(),
       logs: new StageLogs(logFolder),
-      tell: (event) => this.#loop.take(event),
+      tell: (event) => this.#hearWorker(event),
       logger: config.logger,
     });
     this.#deliveries = new DeliveryQueue(config.models, (event) => this.#loop.take(event));
@@ -133,7 +139,7 @@ export class NodeAgent {
   #callbacks(session: number): AgentSessionCallbacks {
     const { logger } = this.parts.config;
     return {
-      onWelcome: (welcome) => this.#loop.take({ kind: 'welcomed', session, welcome }),
+      onWelcome: (welcome) => this.#welcomed(session, welcome),
       onProvision: (delivery) => this.#queued(session, this.#deliveries.provision(session, delivery)),
       onStop: (stop) => this.#queued(session, this.#deliveries.stop(session, stop)),
       onReportAck: (reportIds) => this.#loop.take({ kind: 'reports-acknowledged', session, reportIds }),
@@ -141,6 +147,22 @@ export class NodeAgent {
       onReconciled: () => logger.info('reconciled'),
       onLogRequest: (request) => this.#answerLogRequest(session, request),
     };
+  }
+
+  #welcomed(session: number, welcome: Welcome): void {
+    this.#loop.take({ kind: 'welcomed', session, welcome });
+    if (this.#loop.state.contact.kind === 'joined') void this.#openEdges();
+  }
+
+  /** The neighbours of a stage may look for it before it comes here. What cannot be opened is tried again for each stage. */
+  async #openEdges(): Promise<void> {
+    const opened = await this.parts.edges.open(this.identity);
+    if (opened.kind === 'refused') this.parts.config.logger.warn({ why: opened.message }, 'edges cannot be opened');
+  }
+
+  #hearWorker(event: AgentEvent): void {
+    if (event.kind === 'worker-exited') this.parts.edges.release(event.key);
+    this.#loop.take(event);
   }
 
   #queued(session: number, accepted: boolean): void {
@@ -156,7 +178,7 @@ export class NodeAgent {
 
   #heartbeat(): void {
     const usage = this.#meter.measure(this.#loop.state.stages, this.#supervisor.pids());
-    this.#loop.take({ kind: 'heartbeat-due', usage });
+    this.#loop.take({ kind: 'heartbeat-due', usage, stages: this.#supervisor.usage() });
   }
 
   #close(session: number, why: string): void {
@@ -176,7 +198,7 @@ export class NodeAgent {
       case 'start-worker':
         return this.#supervisor.start(effect.key);
       case 'command-worker':
-        return this.#supervisor.command(effect.key, effect.command);
+        return this.#command(effect);
       case 'stop-worker':
         return this.#supervisor.stop(effect.key, effect.reason);
       case 'kill-worker':
@@ -194,6 +216,23 @@ export class NodeAgent {
     const stream = this.#session?.number === session ? this.#session.stream : undefined;
     if (message.message?.$case === 'goodbye') stream?.goodbye(message.message.value.reason);
     else stream?.send(message);
+  }
+
+  #command({ key, command }: Extract<AgentEffect, { kind: 'command-worker' }>): void {
+    if (command.command?.$case === 'prepare') void this.#prepare(key, command.command.value);
+    else this.#supervisor.command(key, command);
+  }
+
+  /** The machine knows nothing of sockets: they are this machine's own. */
+  async #prepare(key: StageKey, prepare: PrepareStage): Promise<void> {
+    const connected = await this.parts.edges.connect(key, prepare, this.identity);
+    if (connected.kind === 'refused') {
+      this.#loop.take({ kind: 'edges-refused', key, message: connected.message });
+      return;
+    }
+    // A stop that came in the meantime was the worker's last command.
+    if (connected.kind === 'released' || this.#loop.state.stages.get(stageName(key))?.phase !== 'PREPARING') return;
+    this.#supervisor.command(key, { command: { $case: 'prepare', value: { ...prepare, ...connected.sockets } } });
   }
 
   /** Lets the Goodbye, if one was said, reach the other side. */

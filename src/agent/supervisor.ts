@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { HeldStageUsage } from '../../gen/stageplane/v1/node_agent_service.js';
 import type { WorkerCommand } from '../../gen/stageplane/v1/worker.js';
 import type { AgentEvent } from '../core/machine/agent/events.js';
 import { stageName } from '../core/machine/agent/state.js';
@@ -18,6 +19,8 @@ export interface SupervisorOptions {
 /** One process per provision, from its start until it is reaped. Decides nothing: the machine does. */
 export class Supervisor {
   readonly #workers = new Map<string, WorkerProcess>();
+  /** What the stages of living workers hold, by their newest answer to a health check. */
+  readonly #usage = new Map<string, HeldStageUsage>();
 
   constructor(private readonly options: SupervisorOptions) {}
 
@@ -50,6 +53,11 @@ export class Supervisor {
     return pids;
   }
 
+  /** Of the workers that have said it. */
+  usage(): HeldStageUsage[] {
+    return [...this.#usage.values()];
+  }
+
   /** The last lines of a stage's log; empty when the agent has no such log. */
   log(key: StageKey, maxLines: number): string[] {
     return this.options.logs.read(key, maxLines) ?? this.#workers.get(stageName(key))?.logTail.slice(-maxLines) ?? [];
@@ -62,10 +70,14 @@ export class Supervisor {
       loading: (progress) => tell({ kind: 'worker-loading', key, progress }),
       ready: (footprint) => tell({ kind: 'worker-ready', key, footprint }),
       faulted: (fault) => tell({ kind: 'worker-faulted', key, fault }),
-      healthy: (busyMillis) => tell({ kind: 'worker-healthy', key, busyMillis }),
+      healthy: (busyMillis, usage) => {
+        if (usage) this.#usage.set(stageName(key), { ...key, usage });
+        tell({ kind: 'worker-healthy', key, busyMillis });
+      },
       failed: (failure, logTail) => tell({ kind: 'worker-failed', key, failure, logTail }),
       exited: (exit, logTail) => {
         this.#workers.delete(stageName(key));
+        this.#usage.delete(stageName(key));
         logger.info({ ...key, ...exit }, 'worker ended');
         tell({ kind: 'worker-exited', key, exit, logTail });
       },

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setImmediate as eventLoopTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { LoadProgress, StageFault, StageFootprint } from '../../gen/stageplane/v1/run.js';
+import type { LoadProgress, StageFault, StageFootprint, StageUsage } from '../../gen/stageplane/v1/run.js';
 import { WorkerCommand, WorkerEvent, type WorkerHello } from '../../gen/stageplane/v1/worker.js';
 import { limits } from '../core/limits.js';
 import type { WorkerExit, WorkerFailure } from '../core/machine/agent/events.js';
@@ -20,7 +20,8 @@ export interface WorkerListener {
   loading(progress: LoadProgress): void;
   ready(footprint: StageFootprint): void;
   faulted(fault: StageFault): void;
-  healthy(busyMillis: bigint): void;
+  /** `usage` is absent when the worker does not say what its stage holds. */
+  healthy(busyMillis: bigint, usage: StageUsage | undefined): void;
   failed(failure: WorkerFailure, logTail: readonly string[]): void;
   /** Nothing of the process is left. */
   exited(exit: WorkerExit, logTail: readonly string[]): void;
@@ -181,7 +182,7 @@ export class WorkerProcess {
         return;
       case 'health':
         this.#health.answered(event.value.sequence);
-        return this.#listener?.healthy(event.value.busyMillis);
+        return this.#listener?.healthy(event.value.busyMillis, event.value.usage);
       case 'stopped':
         // Only the exit counts: the process is still there.
         return;

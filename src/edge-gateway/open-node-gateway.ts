@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { EdgeGateway } from './edge-gateway.js';
 import type { GatewayRefusal } from './gateway-refusal.js';
 import { type GatewayConfig, openEdgeGateway } from './open-edge-gateway.js';
+import { makeResolver } from './resolver.js';
 import {
   edgeRuntimeFolder,
   localSocket,
@@ -25,8 +26,8 @@ export interface NodeGatewayOptions {
   readonly flags: EdgeFlags;
   /** See `ownEdgeFolder`. One process at a time has it. */
   readonly ownerId: string;
-  /** May be absent when the flags say where to listen. */
-  readonly node: EdgeNode | undefined;
+  /** Of no matter when the flags say where to listen. */
+  readonly node: EdgeNode;
   /** A sentence for the log. */
   onNote(sentence: string): void;
 }
@@ -35,18 +36,23 @@ export type OpenNodeGatewayOutcome = { readonly kind: 'open'; readonly gateway: 
 
 /**
  * Where a node listens and looks for others. Nodes of one machine meet in the cluster's runtime folder. Who says where to
- * listen is told of nodes by name: one that nobody named is then refused, and not looked for where it cannot be.
- *
- * @param node needed when the flags do not say where to listen
+ * listen is told of the others too: a node without an address is then refused, and not looked for where it cannot be.
  */
-export function defaultEdgeRoutes(flags: EdgeFlags, node: EdgeNode | undefined): EdgeFlags {
-  if (flags.listen !== undefined || node === undefined) return flags;
-  const folder = edgeRuntimeFolder(node.clusterId);
+export function defaultEdgeRoutes(flags: EdgeFlags, { clusterId, nodeId }: EdgeNode): EdgeFlags {
+  if (flags.listen !== undefined) return flags;
+  const folder = edgeRuntimeFolder(clusterId);
   return {
     ...flags,
-    listen: `unix:${nodeSocket(folder, node.nodeId)}`,
+    listen: `unix:${nodeSocket(folder, nodeId)}`,
     template: flags.template ?? `unix:${join(folder, '{node_id}.sock')}`,
   };
+}
+
+/** What can be refused before it is known who the node is. */
+export function checkNodeGateway(flags: EdgeFlags, ownerId: string): GatewayRefusal | undefined {
+  const resolver = makeResolver(flags);
+  const own = ownEdgeFolder(ownerId);
+  return resolver.kind === 'refused' ? resolver : refuseFolder(own, localSocket(own));
 }
 
 /** Opens a node's gateway, and removes the sockets that an owner who was killed has left. */
@@ -70,10 +76,9 @@ export function removeOwnFolder(ownerId: string): void {
   }
 }
 
-function refuseShared(node: EdgeNode | undefined): GatewayRefusal | undefined {
-  if (node === undefined) return undefined;
-  const shared = edgeRuntimeFolder(node.clusterId);
-  return refuseFolder(shared, nodeSocket(shared, node.nodeId));
+function refuseShared({ clusterId, nodeId }: EdgeNode): GatewayRefusal | undefined {
+  const shared = edgeRuntimeFolder(clusterId);
+  return refuseFolder(shared, nodeSocket(shared, nodeId));
 }
 
 function refuseFolder(folder: string, socket: string): GatewayRefusal | undefined {

@@ -1,6 +1,7 @@
 import { runAgent } from '../../agent/agent.js';
 import type { Invocation } from '../command.js';
 import type { AgentValues } from '../commands/agent.js';
+import { edgeFlags } from '../config/edge-settings.js';
 import { openLogger } from '../daemon-logger.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { listenForInterrupts } from '../interrupts.js';
@@ -18,6 +19,7 @@ export async function agent({ values, output }: Invocation<AgentValues>): Promis
     nodeId: values.nodeId,
     rejoin: values.rejoin,
     labels: Object.fromEntries(values.label),
+    edges: edgeFlags(values),
     logger: await openLogger(values.logLevel, values.json),
   });
   stopOnSignal(signals, () => handle.stop());

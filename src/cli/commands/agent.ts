@@ -2,6 +2,7 @@ import { isNodeName, nodeNameAdvice } from '../../core/node-name.js';
 import { defineCommand } from '../command.js';
 import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-settings.js';
 import { defaultDataFolder } from '../config/default-folder.js';
+import { edgeSettings } from '../config/edge-settings.js';
 import {
   readCount,
   readExistingFolder,
@@ -58,6 +59,7 @@ const settings = {
     description: 'workers kept started before they are needed',
     environment: true,
   }),
+  ...edgeSettings,
   ...logSettings,
   ...jsonSetting,
 };

@@ -1,6 +1,7 @@
 import type { EngineOffer, NodeDescriptor } from '../../../../gen/stageplane/v1/node.js';
 import type {
   DeviceUsage,
+  HeldStageUsage,
   ProvisionDelivery,
   StopDelivery,
   Welcome,
@@ -50,12 +51,18 @@ export type AgentEvent =
   | { readonly kind: 'reports-acknowledged'; readonly session: number; readonly reportIds: readonly bigint[] }
   | { readonly kind: 'heartbeat-acknowledged'; readonly session: number; readonly sequence: bigint }
   | { readonly kind: 'stream-ended'; readonly session: number }
-  | { readonly kind: 'heartbeat-due'; readonly usage: readonly DeviceUsage[] }
+  | {
+      readonly kind: 'heartbeat-due';
+      readonly usage: readonly DeviceUsage[] /** By the workers' newest word; absent when one has not said. */;
+      readonly stages: readonly HeldStageUsage[];
+    }
   /** A hint to look at the clock. */
   | { readonly kind: 'lease-due' }
   | { readonly kind: 'worker-greeted'; readonly key: StageKey; readonly hello: WorkerHello }
   | { readonly kind: 'worker-loading'; readonly key: StageKey; readonly progress: LoadProgress }
   | { readonly kind: 'worker-ready'; readonly key: StageKey; readonly footprint: StageFootprint }
+  /** The stage's edges cannot be opened on this node, and its worker has not heard of it. `message` is a sentence. */
+  | { readonly kind: 'edges-refused'; readonly key: StageKey; readonly message: string }
   /** The worker's own word. */
   | { readonly kind: 'worker-faulted'; readonly key: StageKey; readonly fault: StageFault }
   | {

@@ -1,5 +1,5 @@
-import type { DeviceUsage } from '../../../../gen/stageplane/v1/node_agent_service.js';
-import { type Millis, millis } from '../../ids.js';
+import type { DeviceUsage, HeldStageUsage } from '../../../../gen/stageplane/v1/node_agent_service.js';
+import { type Millis, millis, runId } from '../../ids.js';
 import { limits } from '../../limits.js';
 import { giveUpStage } from './stage-lifecycle.js';
 import type { SentHeartbeat } from './state.js';
@@ -31,7 +31,7 @@ export function checkLease(turn: Turn): void {
   for (const stage of live) giveUpStage(turn, stage, cause);
 }
 
-export function heartbeatDue(turn: Turn, usage: readonly DeviceUsage[]): void {
+export function heartbeatDue(turn: Turn, usage: readonly DeviceUsage[], stages: readonly HeldStageUsage[]): void {
   const { contact } = turn.state;
   if (contact.kind !== 'joined') return;
   if (contact.unanswered.length >= limits.heartbeatsUnanswered) {
@@ -42,8 +42,16 @@ export function heartbeatDue(turn: Turn, usage: readonly DeviceUsage[]): void {
   const sequence = contact.nextSequence;
   const unanswered: SentHeartbeat[] = [...contact.unanswered, { sequence, at: turn.at }];
   turn.change({ contact: { ...contact, unanswered, nextSequence: sequence + 1n } });
-  turn.send({ $case: 'heartbeat', value: { sequence, devices: [...usage], stages: [] } });
+  turn.send({
+    $case: 'heartbeat',
+    value: { sequence, devices: [...usage], stages: stages.filter((stage) => isReady(turn, stage)) },
+  });
   turn.perform({ kind: 'arm', timer: 'heartbeat', at: millis(turn.at + contact.heartbeatPeriod) });
+}
+
+function isReady(turn: Turn, { runId: run, stageIndex, generation }: HeldStageUsage): boolean {
+  const phase = turn.stage({ runId: runId(run), stageIndex, generation })?.phase;
+  return phase === 'READY' || phase === 'EXECUTING';
 }
 
 export function heartbeatAcknowledged(turn: Turn, sequence: bigint): void {

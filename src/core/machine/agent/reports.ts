@@ -7,7 +7,7 @@ import type { Turn } from './turn.js';
 export type ReportBody = NonNullable<StageReport['report']>;
 
 /**
- * Says what became of a stage. `loading` is latest-wins and never kept; everything else is kept until ReportAck and
+ * Says what became of a stage. `loading` is latest-wins and not acknowledged; everything else is kept until ReportAck and
  * said again after each Welcome (I19). The same report twice is the same entry.
  */
 export function report(turn: Turn, key: StageKey, body: ReportBody): void {
@@ -30,9 +30,15 @@ export function report(turn: Turn, key: StageKey, body: ReportBody): void {
   turn.send({ $case: 'report', value });
 }
 
-/** After a Welcome: everything that nobody has acknowledged yet, in the order it happened. */
+/**
+ * After a Welcome: everything that nobody has acknowledged yet, in the order it happened, and how far each stage has
+ * loaded. An orchestrator that was restarted does not know it, and a stage that waits for its edges has no news.
+ */
 export function reportAgain(turn: Turn): void {
   for (const value of turn.state.reports.values()) turn.send({ $case: 'report', value });
+  for (const { key, phase, progress } of turn.state.stages.values()) {
+    if (phase === 'PREPARING' && progress) report(turn, key, { $case: 'loading', value: progress });
+  }
 }
 
 /** The orchestrator has committed these. A stage that is STOPPED and has been heard is forgotten. */

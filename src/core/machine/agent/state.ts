@@ -1,6 +1,6 @@
 import type { EngineOffer } from '../../../../gen/stageplane/v1/node.js';
 import type { StageDelivery, StageReport } from '../../../../gen/stageplane/v1/node_agent_service.js';
-import type { StageFault, StageFootprint } from '../../../../gen/stageplane/v1/run.js';
+import type { LoadProgress, StageFault, StageFootprint } from '../../../../gen/stageplane/v1/run.js';
 import type { Millis } from '../../ids.js';
 import type { StageKey } from '../state.js';
 import type { HeldPhase } from './held-phases.js';
@@ -25,6 +25,8 @@ export interface HeldStageState {
   readonly modelPath: string;
   /** `unstarted` while the worker of an older generation is still there; `alive` from the start until it is reaped. */
   readonly worker: 'unstarted' | 'alive' | 'reaped';
+  /** The newest, while PREPARING. */
+  readonly progress?: LoadProgress | undefined;
   readonly fault?: StageFault | undefined;
   readonly footprint?: StageFootprint | undefined;
 }

@@ -17,7 +17,7 @@ import {
   workerLoading,
   workerReady,
 } from './worker-events.js';
-import { failureFault } from './worker-faults.js';
+import { edgesFault, failureFault } from './worker-faults.js';
 
 export interface AgentStep {
   readonly state: AgentState;
@@ -55,7 +55,7 @@ function take(turn: Turn, event: AgentEvent): void {
     case 'stream-ended':
       return streamEnded(turn, event.session);
     case 'heartbeat-due':
-      return heartbeatDue(turn, event.usage);
+      return heartbeatDue(turn, event.usage, event.stages);
     case 'lease-due':
       // Every turn looks at the lease.
       return;
@@ -65,6 +65,8 @@ function take(turn: Turn, event: AgentEvent): void {
       return workerLoading(turn, event.key, event.progress);
     case 'worker-ready':
       return workerReady(turn, event.key, event.footprint);
+    case 'edges-refused':
+      return workerBroken(turn, event.key, edgesFault(turn.rules.name, event.key, event.message));
     case 'worker-faulted':
       return workerBroken(turn, event.key, event.fault);
     case 'worker-failed':

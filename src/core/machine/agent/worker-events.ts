@@ -21,14 +21,18 @@ export function workerGreeted(turn: Turn, key: StageKey, hello: WorkerHello): vo
     return;
   }
   const { provision, settings, producerNodeId } = stage.delivery;
-  const sockets = { inboundSocket: '', outboundSocket: '' };
   const { modelPath } = stage;
+  // Where sockets are is the shell's business: it sets them on the way to the worker.
+  const sockets = { inboundSocket: '', outboundSocket: '' };
   const value = { provision, settings, producerNodeId, generation: key.generation, modelPath, ...sockets };
   turn.perform({ kind: 'command-worker', key, command: { command: { $case: 'prepare', value } } });
 }
 
 export function workerLoading(turn: Turn, key: StageKey, progress: LoadProgress): void {
-  if (turn.stage(key)?.phase === 'PREPARING') report(turn, key, { $case: 'loading', value: progress });
+  const stage = turn.stage(key);
+  if (stage?.phase !== 'PREPARING') return;
+  turn.putStage({ ...stage, progress });
+  report(turn, key, { $case: 'loading', value: progress });
 }
 
 export function workerReady(turn: Turn, key: StageKey, footprint: StageFootprint): void {

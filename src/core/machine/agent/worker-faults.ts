@@ -1,4 +1,6 @@
 import { type StageFault, StageFaultReason } from '../../../../gen/stageplane/v1/run.js';
+import { clipText } from '../../clip-text.js';
+import { limits } from '../../limits.js';
 import type { StageKey } from '../state.js';
 import type { WorkerExit, WorkerFailure } from './events.js';
 import { stageLabel } from './state.js';
@@ -29,6 +31,17 @@ export function failureFault(key: StageKey, failure: WorkerFailure, logTail: rea
         `${worker} did not answer a health check within ${seconds(failure.waited)}: look at its log`,
       );
   }
+}
+
+/** The fault of a stage that this node cannot connect with its neighbours. */
+export function edgesFault(node: string, key: StageKey, problem: string): StageFault {
+  const message = `node "${node}" cannot open the edges of ${stageLabel(key)}: ${problem}`;
+  return {
+    reason: StageFaultReason.STAGE_FAULT_REASON_EDGE_UNREACHABLE,
+    // A path may be of any length.
+    message: clipText(message, limits.faultMessageBytes),
+    logTail: [],
+  };
 }
 
 /** The fault of a worker that ended by itself. */

@@ -5,7 +5,7 @@ import { Driver, delivery, keyOf, LEASE } from './driver.js';
 const A = keyOf(7n, 0);
 
 function beat(agent: Driver): void {
-  agent.take({ kind: 'heartbeat-due', usage: [] });
+  agent.take({ kind: 'heartbeat-due', usage: [], stages: [] });
 }
 function answer(agent: Driver, sequence: bigint): void {
   agent.take({ kind: 'heartbeat-acknowledged', session: agent.session, sequence });

@@ -97,7 +97,7 @@ class World {
         this.agent.take({ kind: 'stream-ended', session: this.agent.session });
         break;
       case 'beat':
-        this.agent.take({ kind: 'heartbeat-due', usage: [] });
+        this.agent.take({ kind: 'heartbeat-due', usage: [], stages: [] });
         break;
       case 'answer':
         this.agent.take({ kind: 'heartbeat-acknowledged', session: this.agent.session, sequence: 1n });
