@@ -2,6 +2,7 @@ import { defaultTimings } from '../../core/machine/timings.js';
 import { startOrchestrator } from '../../orchestrator/orchestrator.js';
 import type { Invocation } from '../command.js';
 import type { OrchestratorValues } from '../commands/orchestrator.js';
+import { edgeFlags } from '../config/edge-settings.js';
 import { openLogger } from '../daemon-logger.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { listenForInterrupts } from '../interrupts.js';
@@ -15,6 +16,7 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
     dataFolder: values.data,
     models: values.models,
     insecure: values.insecure,
+    edges: edgeFlags(values),
     timings: {
       heartbeat: values.heartbeat,
       lease: values.lease,
@@ -22,7 +24,7 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
       graceAfterStart: values.startGrace,
       acknowledge: values.ackDeadline,
       load: values.loadDeadline,
-      edges: defaultTimings.edges,
+      edges: values.edgeDeadline,
       stop: values.stopDeadline,
       cause: defaultTimings.cause,
     },

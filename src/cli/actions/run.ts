@@ -37,7 +37,7 @@ async function startRun(
   const request = CreateRunRequest.fromPartial({ requestId: values.requestId ?? randomUUID(), plan });
   const waits = values.wait || values.until !== undefined || values.prompt !== undefined;
   // Listening begins before the run does: a Ctrl-C in between must not leave a run that nobody knows of.
-  const interrupts = waits ? listenForInterrupts() : undefined;
+  const interrupts = waits ? listenForInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP']) : undefined;
   const signal = interrupts?.second;
   const answer = await unaryCall(client, service.createRun, request, { signal }).catch((error: unknown) => {
     if (signal?.aborted) return undefined;

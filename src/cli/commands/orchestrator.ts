@@ -3,6 +3,7 @@ import { openAddressProblem } from '../../orchestrator/open-address.js';
 import { defineCommand } from '../command.js';
 import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-settings.js';
 import { defaultDataFolder } from '../config/default-folder.js';
+import { edgeSettings } from '../config/edge-settings.js';
 import { readAddress, readDuration, readExistingFolder, readFolder } from '../config/readers.js';
 import { list, required, toggle, type Values } from '../config/setting.js';
 import type { Violation } from '../failure.js';
@@ -28,12 +29,14 @@ const settings = {
     environment: true,
   }),
   insecure: toggle('listen beyond this machine although nothing is authenticated yet', { environment: true }),
+  ...edgeSettings,
   heartbeat: period('between two heartbeats of an agent', defaultTimings.heartbeat),
   lease: period('an agent out of contact for so long stops its workers; 0 is never', defaultTimings.lease, 0),
   grace: period('a node may be out of contact for so long', defaultTimings.grace),
   startGrace: period('the same after a start, when every node comes back at once', defaultTimings.graceAfterStart),
   ackDeadline: period('a provision must be acknowledged within', defaultTimings.acknowledge),
   loadDeadline: period('a loading stage must make progress within', defaultTimings.load),
+  edgeDeadline: period('edges must be open after the last stage has loaded within', defaultTimings.edges),
   stopDeadline: period('a stop must be confirmed within', defaultTimings.stop),
   ...logSettings,
   ...jsonSetting,
