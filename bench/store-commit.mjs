@@ -80,9 +80,11 @@ function commits(rows) {
     generation: 1,
     planId: 'p',
     settings: [],
+    fidelity: 'mixed',
     createdAt: 0,
     plan: { runId: 1n, stages: [], edges: [], maxTokens: 0 },
     revision: 0n,
+    volatile: {},
     stages: Array.from({ length: rows }, (_, index) => ({ index, nodeId: 2n, phase: 'PENDING', volatile: {} })),
   };
   store.commit({ ...changes(cluster, []), runs: [{ before: undefined, after: before }] });
@@ -106,5 +108,5 @@ function commits(rows) {
 }
 
 function changes(cluster, events) {
-  return { cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events };
+  return { cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events, answers: [] };
 }

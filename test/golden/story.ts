@@ -2,6 +2,7 @@ import type { HeldStage, StageReport, SubscribeResponse } from '../../gen/stagep
 import { HeldStagePhase } from '../../gen/stageplane/v1/node_agent_service.js';
 import type { RunEvent, StageFault } from '../../gen/stageplane/v1/run.js';
 import { RunOutcome, RunPhase, StageFaultReason, StagePhase } from '../../gen/stageplane/v1/run.js';
+import { TextDone, TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
 import { nodeId, runId, type SessionId, sessionId } from '../../src/core/ids.js';
 import type { Answer, Effect } from '../../src/core/machine/effects.js';
 import type { ClusterEvent } from '../../src/core/machine/events.js';
@@ -18,6 +19,11 @@ const verbs: readonly (readonly [RegExp, Telling])[] = [
   [/^(\S+) says goodbye$/, (s, w) => s.endSession(w[0]!, true)],
   [/^(\S+) sends a heartbeat$/, (s, w) => s.heartbeat(w[0]!)],
   [/^create run (\S+) on ([\w, ]+)$/, (s, w) => s.createRun(w[0]!, w[1]!.split(', '))],
+  [/^create one-shot run (\S+) on ([\w, ]+)$/, (s, w) => s.createRun(w[0]!, w[1]!.split(', '), 'Tell me a story.')],
+  [/^the token endpoint of run (\d+ g\d+) is ready$/, (s, w) => s.endpointReady(w[0]!)],
+  [/^the token endpoint of run (\d+ g\d+) is lost with (\w+)$/, (s, w) => s.endpointLost(w[0]!, w[1]!)],
+  [/^the answer of run (\d+ g\d+) ends with (\w+)$/, (s, w) => s.answerEnds(w[0]!, w[1]!)],
+  [/^the prompt of run (\d+ g\d+) is refused$/, (s, w) => s.refusePrompt(w[0]!)],
   [/^stop run (\d+)$/, (s, w) => s.post({ kind: 'run-stop-requested', call: 1, runId: runId(BigInt(w[0]!)) })],
   [/^delete run (\d+)$/, (s, w) => s.post({ kind: 'run-delete-requested', call: 1, runId: runId(BigInt(w[0]!)) })],
   [/^(un)?cordon (\S+)$/, (s, w) => s.cordon(w[1]!, w[0] === '')],
@@ -97,10 +103,27 @@ class Story {
     this.post({ kind: 'heartbeat-received', session: this.sessionOf(name), sequence: 1n, usage: [], stages: [] });
   }
 
-  createRun(requestId: string, names: readonly string[]): void {
+  createRun(requestId: string, names: readonly string[], prompt = ''): void {
     const ids = names.map((name) => this.memory.world.nodeByName.get(name) ?? nodeId(99n));
-    const request = { requestId, digest: names.join(), plan: samplePlan(ids) };
+    const request = { requestId, digest: names.join(), plan: samplePlan(ids, prompt) };
     this.post({ kind: 'run-requested', call: 1, request });
+  }
+
+  endpointReady(run: string): void {
+    this.post({ kind: 'token-endpoint-ready', ...runOf(run) });
+  }
+
+  endpointLost(run: string, reason: string): void {
+    this.post({ kind: 'token-endpoint-lost', ...runOf(run), fault: faultOf(reason) });
+  }
+
+  answerEnds(run: string, reason: string): void {
+    const done = TextDone.create({ reason: TextDoneReason[`TEXT_DONE_REASON_${reason as 'MAX_TOKENS'}`] });
+    this.post({ kind: 'answer-ended', ...runOf(run), answer: { text: 'Once upon', tokenIds: [1, 2], done } });
+  }
+
+  refusePrompt(run: string): void {
+    this.post({ kind: 'answer-failed', ...runOf(run), fault: faultOf('PROMPT_REFUSED') });
   }
 
   cordon(name: string, cordoned: boolean): void {
@@ -131,6 +154,7 @@ class Story {
     this.sessions.clear();
     this.memory.restart();
     this.watchdog.restarted();
+    this.post({ kind: 'orchestrator-started' });
   }
 
   stall(milliseconds: number): void {
@@ -146,9 +170,10 @@ class Story {
   private observe(): void {
     const { turn, world } = this.memory;
     assertInvariants(world);
-    this.watchdog.observe(world, turn!.events);
+    this.watchdog.observe(world, turn!);
     if (turn!.events.length > 0)
       this.lines.push(`commit  r${turn!.events.at(-1)!.revision}  ${turn!.events.map(eventText).join(' · ')}`);
+    for (const [id, answer] of turn!.answers) this.lines.push(`keep    answer of run ${id}: ${answer.text}`);
     for (const effect of turn!.effects) {
       const text = effectText(effect);
       if (text) this.lines.push(text);
@@ -166,6 +191,11 @@ function keyOf(text: string) {
   return { runId: BigInt(run!), stageIndex: Number(stage), generation: Number(generation) };
 }
 
+function runOf(text: string) {
+  const [, run, generation] = /^(\d+) g(\d+)$/.exec(text) ?? [];
+  return { runId: runId(BigInt(run!)), generation: Number(generation) };
+}
+
 function faultOf(reason: string): StageFault {
   const known = StageFaultReason[`STAGE_FAULT_REASON_${reason}` as keyof typeof StageFaultReason];
   return { reason: known, message: `told as ${reason}`, logTail: [] };
@@ -174,7 +204,8 @@ function faultOf(reason: string): StageFault {
 function reportOf(what: string, reason: string): StageReport['report'] {
   switch (what) {
     case 'loading':
-      return { $case: 'loading', value: { phase: 1, bytesDone: 1n, bytesTotal: 2n } };
+    case 'waiting':
+      return { $case: 'loading', value: { phase: what === 'loading' ? 1 : 2, bytesDone: 1n, bytesTotal: 2n } };
     case 'ready':
       return { $case: 'ready', value: { bytesRead: 2n, bytesDigest: '', deviceBytes: 0n, hostBytes: 0n } };
     case 'fault':
@@ -190,7 +221,7 @@ function eventText({ runId, detail }: RunEvent): string {
       const { phase, outcome, cause } = detail.value;
       const ended = outcome === 0 ? '' : ` ${bare(RunOutcome[outcome], 'RUN_OUTCOME_')}`;
       const because = cause
-        ? ` because ${bare(StageFaultReason[cause.reason], 'STAGE_FAULT_REASON_')} of stage ${cause.stageIndex}`
+        ? ` because ${bare(StageFaultReason[cause.reason], 'STAGE_FAULT_REASON_')} of ${cause.stageIndex === undefined ? cause.component : `stage ${cause.stageIndex}`}`
         : '';
       return `run ${runId} ${bare(RunPhase[phase], 'RUN_PHASE_')}${ended}${because}`;
     }
@@ -213,6 +244,12 @@ function effectText(effect: Effect): string | undefined {
       return `answer  ${answerText(effect.answer)}`;
     case 'say':
       return `say     ${effect.message}`;
+    case 'open-token-endpoint':
+      return `open    token endpoint of run ${effect.runId} g${effect.generation}`;
+    case 'close-token-endpoint':
+      return `close   token endpoint of run ${effect.runId} g${effect.generation} (${effect.reason})`;
+    case 'begin-answer':
+      return `begin   answer of run ${effect.runId} g${effect.generation}`;
     case 'arm':
       return undefined;
   }

@@ -41,24 +41,25 @@ export function edgeDeadline(
   return { at: millis(since + timings.edges), waiting: waiting[0] };
 }
 
-/** The fault's sentence: who waits for whom, and what to look at. */
+/** The fault's sentence: whose edges are missing, and what to look at. */
 export function missedEdges(
-  run: RunState,
+  { runId, stages }: RunState,
   waiting: StageState | undefined,
   timings: Timings,
   nameOf: (id: NodeId) => string,
 ): string {
-  const at = (index: number) => {
-    const stage = run.stages[index];
+  const end = (index: number) => {
+    const stage = stages[index];
     return stage ? `stage ${index} on node "${nameOf(stage.nodeId)}"` : 'the token endpoint';
   };
-  const advice = 'see --edge-listen on the node that is connected to, and --edge-address where it is connected from';
-  const seconds = `${timings.edges / 1000} s after all stages were loaded`;
-  if (waiting) {
-    const { index } = waiting;
-    const edges = `its edges from ${at(index - 1)} and to ${at(index + 1)}`;
-    return `${at(index)} of run ${run.runId} still waits for ${edges}, ${seconds}: ${advice}`;
-  }
-  const edges = `its edges to ${at(0)} and from ${at(run.stages.length - 1)}`;
-  return `the token endpoint of run ${run.runId} is not ready, ${seconds}; it waits for ${edges}: ${advice}`;
+  const [who, from, to] = waiting
+    ? [
+        `stage ${waiting.index} of run ${runId} on node "${nameOf(waiting.nodeId)}"`,
+        waiting.index - 1,
+        waiting.index + 1,
+      ]
+    : [`the token endpoint of run ${runId}`, stages.length - 1, 0];
+  const waited = `${who} waited ${timings.edges / 1000} s for its edges from ${end(from)} and to ${end(to)}`;
+  const advice = 'check --edge-listen on the node that is connected to, and --edge-address where it is connected from';
+  return `${waited}, with every stage loaded: ${advice}`;
 }

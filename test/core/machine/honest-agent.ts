@@ -1,5 +1,5 @@
 import { HeldStagePhase as Held, type HeldStage } from '../../../gen/stageplane/v1/node_agent_service.js';
-import { StageFaultReason } from '../../../gen/stageplane/v1/run.js';
+import { LoadProgress_Phase, StageFaultReason } from '../../../gen/stageplane/v1/run.js';
 import { type SessionId, sessionId } from '../../../src/core/ids.js';
 import type { Effect } from '../../../src/core/machine/effects.js';
 import type { ClusterEvent } from '../../../src/core/machine/events.js';
@@ -100,6 +100,14 @@ export class HonestAgent {
     if (!fails) return [this.report(stage, { $case: 'ready', value: footprint })];
     const fault = { reason: StageFaultReason.STAGE_FAULT_REASON_WORKER_EXITED, message: 'worker exited', logTail: [] };
     return [this.report(stage, { $case: 'fault', value: fault })];
+  }
+
+  /** One of its preparing stages has loaded, and waits for its neighbours; said again at will, never kept. */
+  waitForEdges(): ClusterEvent[] {
+    if (this.session === undefined) return [];
+    const stage = [...this.held.values()].find(isPreparing);
+    const value = { phase: LoadProgress_Phase.PHASE_WAITING_EDGES, bytesDone: 1n, bytesTotal: 1n };
+    return stage ? [this.reportEvent(0n, stage, { $case: 'loading', value })] : [];
   }
 
   private report(key: HeldByAgent, report: Report): ClusterEvent {

@@ -1,4 +1,5 @@
-import type { RunEvent } from '../../../gen/stageplane/v1/run.js';
+import { RunMode } from '../../../gen/stageplane/v1/planner.js';
+import type { Draft } from '../../../src/core/machine/draft.js';
 import { runPhases } from '../../../src/core/machine/run-transitions.js';
 import { stageRank } from '../../../src/core/machine/stage-transitions.js';
 import type { RunState, World } from '../../../src/core/machine/state.js';
@@ -18,6 +19,12 @@ export function assertInvariants(world: World): void {
       'I8',
       run.phase !== 'RUNNING' || !unready,
       `run ${run.runId} is RUNNING with stage ${unready?.index} ${unready?.phase}`,
+    );
+    const live = run.phase !== 'TEARING_DOWN' && run.phase !== 'DONE';
+    check(
+      'I11',
+      live === (run.volatile.endpoint !== undefined),
+      `run ${run.runId} is ${run.phase} with its token endpoint ${run.volatile.endpoint}`,
     );
     const unsettled = run.stages.find((stage) => stage.phase !== 'STOPPED' && stage.phase !== 'LOST');
     check(
@@ -56,17 +63,22 @@ export class Watchdog {
   private runs = new Map<bigint, RunState>();
   private revision = 0n;
 
-  observe(world: World, events: readonly RunEvent[]): void {
-    for (const event of events) {
+  observe(world: World, turn: Draft): void {
+    for (const event of turn.events) {
       check('I12', event.revision > this.revision, `revision ${event.revision} follows ${this.revision}`);
       this.revision = event.revision;
     }
-    for (const run of world.runs.values()) this.compare(this.runs.get(run.runId), run);
+    for (const run of world.runs.values()) {
+      this.compare(this.runs.get(run.runId), run);
+      checkEndpoint(this.runs.get(run.runId), run, turn);
+    }
     this.runs = new Map(world.runs);
   }
 
   /** A restart forgets what is volatile and nothing else. */
-  restarted(): void {}
+  restarted(): void {
+    for (const [id, run] of this.runs) this.runs.set(id, { ...run, volatile: {} });
+  }
 
   private compare(before: RunState | undefined, after: RunState): void {
     if (!before || before.generation !== after.generation) return;
@@ -88,6 +100,23 @@ export class Watchdog {
       );
     }
   }
+}
+
+/** What a turn did to a run's token endpoint: opened once, closed once, and asked once, at the barrier, for an answer. */
+function checkEndpoint(before: RunState | undefined, after: RunState, turn: Draft): void {
+  const count = (kind: string) =>
+    turn.effects.filter((effect) => effect.kind === kind && 'runId' in effect && effect.runId === after.runId).length;
+  const isLive = (run: RunState | undefined) =>
+    run !== undefined && run.phase !== 'TEARING_DOWN' && run.phase !== 'DONE';
+  const went = before?.phase !== 'RUNNING' && after.phase === 'RUNNING';
+  check('I8', !went || after.volatile.endpoint === 'ready', `run ${after.runId} went live without a token endpoint`);
+  const asked = went && after.mode === RunMode.RUN_MODE_ONE_SHOT ? 1 : 0;
+  check('I8', count('begin-answer') === asked, `run ${after.runId} was asked ${count('begin-answer')} times`);
+  const opened = isLive(after) && before?.volatile.endpoint === undefined ? 1 : 0;
+  const cameAndWent = before === undefined && !isLive(after);
+  check('I18', cameAndWent || count('open-token-endpoint') === opened, `run ${after.runId} opened no endpoint, or two`);
+  const closed = !isLive(after) && (isLive(before) || before === undefined) ? 1 : 0;
+  check('I18', count('close-token-endpoint') === closed, `run ${after.runId} closed no endpoint, or two`);
 }
 
 function check(invariant: string, holds: boolean, what: string): void {

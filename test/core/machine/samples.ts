@@ -1,6 +1,7 @@
 import { DtypeFamily, type ModelFacts } from '../../../gen/stageplane/v1/model.js';
 import { DeviceKind } from '../../../gen/stageplane/v1/node.js';
 import type { Hello } from '../../../gen/stageplane/v1/node_agent_service.js';
+import { RuntimeConfig, SamplingPolicy } from '../../../gen/stageplane/v1/plan.js';
 import { type PlanRequest, RunMode } from '../../../gen/stageplane/v1/planner.js';
 
 /** A model of eight layers that no file backs. */
@@ -16,12 +17,16 @@ export const sampleFacts: ModelFacts = {
   tokenizer: { source: { $case: 'embeddedGguf', value: {} } },
 };
 
-/** A request for that model with one stage on each of the nodes, in their order. */
-export function samplePlan(nodeIds: readonly bigint[]): PlanRequest {
+/** A request for that model with one stage on each of the nodes, in their order; with a prompt it is ONE_SHOT. */
+export function samplePlan(nodeIds: readonly bigint[], prompt = ''): PlanRequest {
   return {
     model: sampleFacts.ggufSource,
     facts: sampleFacts,
-    mode: RunMode.RUN_MODE_ONE_SHOT,
+    runtime: RuntimeConfig.create({
+      prompt: { source: { $case: 'inline', value: prompt } },
+      sampling: SamplingPolicy.create(),
+    }),
+    mode: RunMode.RUN_MODE_UNSPECIFIED,
     placement: {
       $case: 'fixedLinear',
       value: { stages: nodeIds.map((id, stageIndex) => ({ stageIndex, nodeId: id })), activationEdges: [] },

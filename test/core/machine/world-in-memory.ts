@@ -101,6 +101,7 @@ export function storedFrom(world: World): StoredWorld {
     nodes: [...world.nodes.values()],
     runs: [...world.runs.values()].map((run) => ({
       ...run,
+      volatile: {},
       stages: run.stages.map((stage) => ({ ...stage, volatile: {} })),
     })),
     requests: [...world.requests.values()],

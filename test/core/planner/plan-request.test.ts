@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { LayerTable, ModelInspection } from '../../../gen/stageplane/v1/model.js';
-import { PlanRequest } from '../../../gen/stageplane/v1/planner.js';
+import { RuntimeConfig, SamplingPolicy } from '../../../gen/stageplane/v1/plan.js';
+import { PlanRequest, RunMode } from '../../../gen/stageplane/v1/planner.js';
 import { Fidelity, StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { PlanRejectionKind as Kind } from '../../../gen/stageplane/v1/rejection.js';
 import { nodeId, runId } from '../../../src/core/ids.js';
@@ -173,6 +174,31 @@ describe('a node that cannot take its stage', () => {
     expect(planned(on(2n, 3n), { pool }).report.fidelity).toBe('mixed');
     expect(planned(on(2n, 3n)).report.fidelity).toBe('same-kernels');
     expect(planned(exact).report.fidelity).toBe('exact');
+  });
+});
+
+describe('the mode of a run', () => {
+  const withPrompt = (value: string) =>
+    RuntimeConfig.create({ prompt: { source: { $case: 'inline', value } }, sampling: SamplingPolicy.create() });
+
+  it('is ONE_SHOT with a prompt and SERVING without one, unless it is asked for', () => {
+    expect(planned({}).mode).toBe(RunMode.RUN_MODE_SERVING);
+    expect(planned({ runtime: withPrompt('') }).mode).toBe(RunMode.RUN_MODE_SERVING);
+    expect(planned({ runtime: withPrompt('Hello') }).mode).toBe(RunMode.RUN_MODE_ONE_SHOT);
+    const serving = { mode: RunMode.RUN_MODE_SERVING, runtime: withPrompt('Hello') };
+    expect(planned(serving).mode).toBe(RunMode.RUN_MODE_SERVING);
+    expect(planned({ mode: RunMode.RUN_MODE_ONE_SHOT, runtime: withPrompt('Hello') }).mode).toBe(
+      RunMode.RUN_MODE_ONE_SHOT,
+    );
+  });
+
+  it.each([undefined, RuntimeConfig.create(), withPrompt('')])('cannot be ONE_SHOT without a prompt: %j', (runtime) => {
+    const { rejection } = rejected({ mode: RunMode.RUN_MODE_ONE_SHOT, ...(runtime && { runtime }) });
+    expect(rejection).toMatchObject({
+      kind: Kind.PLAN_REJECTION_KIND_MALFORMED_INPUT,
+      message: 'a ONE_SHOT run answers one prompt, and this request has none: set runtime.prompt, or ask for SERVING',
+      violations: [{ field: 'runtime.prompt' }],
+    });
   });
 });
 

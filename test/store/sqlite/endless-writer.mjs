@@ -5,8 +5,8 @@ import { openSqliteStore } from '../../../dist/src/store/sqlite/sqlite-store.js'
 
 const [folder, checkpointEvery] = process.argv.slice(2);
 const store = openSqliteStore(folder, { newClusterId: () => 'cluster' });
-let { cluster, runs } = store.load();
-let before = runs.at(-1);
+let { cluster, runs: stored } = store.load();
+let before = stored.at(-1);
 for (let count = 1; ; count++) {
   const revision = cluster.revision + 1n;
   cluster = { ...cluster, revision };
@@ -16,7 +16,8 @@ for (let count = 1; ; count++) {
     stages: before.stages.map((stage) => ({ ...stage, footprint: footprint(revision) })),
   };
   const event = { revision, runId: after.runId, generation: 1, at: new Date(), detail: undefined };
-  store.commit({ cluster, nodes: [], runs: [{ before, after }], deletedRuns: [], requests: [], events: [event] });
+  const runs = [{ before, after }];
+  store.commit({ cluster, nodes: [], runs, deletedRuns: [], requests: [], events: [event], answers: [] });
   before = after;
   // Synchronous, so that nothing is left in a buffer of this process.
   writeSync(1, `${revision}\n`);

@@ -2,10 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { TextDoneReason } from '../../../gen/stageplane/v1/token_endpoint.js';
 import { runId } from '../../../src/core/ids.js';
 import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
-import { changesOf, createRunChanges, sampleEvent } from '../sample-changes.js';
+import { changesOf, createRunChanges, sampleAnswer, sampleEvent } from '../sample-changes.js';
 import { removableFolder } from './removable-folder.js';
 
 let folder: ReturnType<typeof removableFolder>;
@@ -33,6 +34,7 @@ test('every table is strict', () => {
   const tables = db.pragma('table_list') as { name: string; strict: bigint }[];
   const own = tables.filter(({ name }) => !name.startsWith('sqlite_'));
   expect(own.map(({ name }) => name).sort()).toEqual([
+    'answers',
     'causes',
     'cluster',
     'events',
@@ -89,8 +91,10 @@ test('deleting a run leaves no row of it but its request', () => {
   const store = new SqliteStore(db, folder.path);
   const created = createRunChanges(store.load().cluster);
   store.commit(created);
+  const answer = sampleAnswer('Once', TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS);
+  store.commit(changesOf(created.cluster, { answers: [{ runId: runId(1n), answer }] }));
   store.commit(changesOf(created.cluster, { deletedRuns: [runId(1n)] }));
-  for (const table of ['runs', 'causes', 'plans', 'stages', 'events']) {
+  for (const table of ['runs', 'causes', 'plans', 'stages', 'events', 'answers']) {
     expect([table, db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()]).toEqual([table, 0n]);
   }
   expect(db.prepare('SELECT run_id FROM requests').pluck().all()).toEqual([1n]);
