@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { HeldStagePhase, type StageReport } from '../../gen/stageplane/v1/node_agent_service.js';
+import { HeldStagePhase, type StageReport, type SubscribeRequest } from '../../gen/stageplane/v1/node_agent_service.js';
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { version } from '../../src/version.js';
@@ -52,6 +52,22 @@ describe('an agent', () => {
 
     session.say({ $case: 'stop', value: stopOf() });
     expect(await session.hearReport('stopped')).toMatchObject({ runId: 7n, generation: 1 });
+  });
+
+  it('says in its heartbeats what its stages hold, as far as their workers say so', async () => {
+    const orchestrator = await ScriptedOrchestrator.open();
+    const workerCommand = oddWorker('counts');
+    startAgent(orchestrator.address, { models: [modelsFolder()], workerCommand, workerTimings: { healthEvery: 10 } });
+    const session = await orchestrator.session(1);
+    session.call.on('data', ({ message }: SubscribeRequest) => {
+      if (message?.$case !== 'heartbeat') return;
+      session.say({ $case: 'heartbeatAck', value: { sequence: message.value.sequence } });
+    });
+    await session.welcome({ heartbeatPeriodMillis: 20 });
+    session.say({ $case: 'provision', value: provisionOf('m.gguf') });
+    const beat = await session.heard.find(({ $case, value }) => $case === 'heartbeat' && value.stages.length > 0);
+    const usage = { heldSessions: 2, heldTokens: 30n };
+    expect(beat.value).toMatchObject({ stages: [{ runId: 7n, stageIndex: 0, generation: 1, usage }] });
   });
 
   it('refuses a model that it does not have', async () => {

@@ -51,6 +51,18 @@ describe('orchestrator', () => {
   });
 });
 
+describe('agent', () => {
+  it('says which of its flags for edges cannot be used', async () => {
+    const environment = { STAGEPLANE_EDGE_LISTEN: '0.0.0.0:0', STAGEPLANE_DATA: join(folder, 'agent') };
+    const words = ['agent', '--models', folder, '--edge-address', '1=127.0.0.1:7400', '--log-level', 'fatal'];
+    const refused = await stageplane(words, environment);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^stageplane: --edge-listen is 0\.0\.0\.0:0, .+ add --insecure-edges/);
+    const { stderr } = await stageplane([...words, '--insecure-edges', '--edge-template', 'laptop:7400'], environment);
+    expect(stderr).toMatch(/^stageplane: --edge-template laptop:7400 would give all nodes one address/);
+  });
+});
+
 describe('inspect', () => {
   it('shows layers and groups, and everything as JSON', async () => {
     const [file] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: 3 });

@@ -11,6 +11,19 @@ function answer(agent: Driver, sequence: bigint): void {
   agent.take({ kind: 'heartbeat-acknowledged', session: agent.session, sequence });
 }
 
+describe('a heartbeat', () => {
+  it('says what ready stages hold, and nothing of others', () => {
+    const agent = new Driver().join();
+    agent.provision(delivery(7n, [0, 1, 2]));
+    for (const index of [1, 2]) agent.ready(keyOf(7n, index));
+    agent.stop(keyOf(7n, 2));
+    const usage = { heldSessions: 2, heldTokens: 30n };
+    const stages = [0, 1, 2, 3].map((index) => ({ ...keyOf(7n, index), usage }));
+    const [sent] = agent.take({ kind: 'heartbeat-due', usage: [], stages });
+    expect(sent).toMatchObject({ message: { message: { value: { stages: [{ stageIndex: 1, usage }] } } } });
+  });
+});
+
 describe('the lease', () => {
   it('runs from the sending of the last acknowledged heartbeat, not from its answer', () => {
     const agent = new Driver().join();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LoadProgress_Phase, StageFaultReason } from '../../../../gen/stageplane/v1/run.js';
+import { limits } from '../../../../src/core/limits.js';
 import type { AgentEvent } from '../../../../src/core/machine/agent/events.js';
 import { stageName } from '../../../../src/core/machine/agent/state.js';
 import { Driver, delivery, footprint, keyOf } from './driver.js';
@@ -51,6 +52,24 @@ describe('a worker', () => {
     expect(agent.phase(A)).toBe('READY');
     agent.take({ kind: 'worker-loading', key: A, progress });
     expect(agent.did()).toEqual([]);
+  });
+
+  it('that has loaded and waits is told of again after each Welcome, and no more once it is ready', () => {
+    const agent = holding();
+    for (const [phase, bytesDone] of [
+      [LoadProgress_Phase.PHASE_BYTES, 1n],
+      [LoadProgress_Phase.PHASE_WAITING_EDGES, 2n],
+    ] as const) {
+      agent.take({ kind: 'worker-loading', key: A, progress: { phase, bytesDone, bytesTotal: 2n } });
+    }
+    agent.take({ kind: 'stream-ended', session: 1 });
+    agent.join();
+    const sent = agent.effects.flatMap((effect) => (effect.kind === 'send' ? [effect.message.message] : []));
+    const progress = { phase: LoadProgress_Phase.PHASE_WAITING_EDGES, bytesDone: 2n, bytesTotal: 2n };
+    expect(sent).toMatchObject([{ $case: 'report', value: { reportId: 0n, report: { value: progress } } }]);
+    agent.ready(A);
+    agent.join();
+    expect(agent.did().filter((what) => what.includes('7/0'))).toEqual(['send ready 7/0 g1 #1']);
   });
 
   it('executes while its engine is in a step', () => {
@@ -109,6 +128,18 @@ describe('a worker', () => {
     expect(agent.did()).toEqual([]);
     expect(faultOf(agent)).toEqual(fault);
     expect([...agent.state.reports.values()].map(({ report }) => report?.$case)).toEqual(['fault']);
+  });
+
+  it('whose stage has no edges is ended: it never hears of the stage', () => {
+    const agent = holding();
+    agent.take({ kind: 'edges-refused', key: A, message: `nothing says where node 3 is ${'x'.repeat(9999)}` });
+    expect(agent.did()).toEqual(['kill-worker 7/0 g1', 'send fault 7/0 g1 #1']);
+    const { reason, message } = faultOf(agent)!;
+    expect(reason).toBe(StageFaultReason.STAGE_FAULT_REASON_EDGE_UNREACHABLE);
+    expect(message).toMatch(
+      /^node "alpha" cannot open the edges of stage 0 of run 7, generation 1: nothing says where/,
+    );
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(limits.faultMessageBytes);
   });
 
   it('that is being stopped can neither become ready nor fault', () => {
