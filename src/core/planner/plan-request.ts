@@ -18,7 +18,8 @@ import { canonicalPlanKey, givenPlacementReport, PLANNER_VERSION } from './plan-
 import { planRun } from './plan-run.js';
 import { obstacleFor, type PoolNode } from './pool-node.js';
 import { rejectForCuts } from './reject-cuts.js';
-import { rejectForModel, rejectForNodes, rejectWithoutFacts } from './request-rejections.js';
+import { rejectForModel, rejectForNodes, rejectForSettings, rejectWithoutFacts } from './request-rejections.js';
+import { shareThreads } from './share-threads.js';
 import { resolveSettings, settingsOfStages } from './stage-settings.js';
 
 /** A launcher's request and all that planning it may look at. */
@@ -60,6 +61,8 @@ export function planRequest(planning: PlanningRequest): PlanningOutcome {
   if (planning.modelObstacle !== undefined) return refuse(planning, pool, rejectForModel(planning.modelObstacle));
 
   const settings = resolveSettings(planning.request.settings, facts, planning.inspection);
+  const unable = rejectForSettings(settings);
+  if (unable) return refuse(planning, pool, unable, settings);
   const placed = placeStages({ request: planning.request, facts, pool, settings, cuts: planning.modelCuts });
   if (placed.kind === 'rejected') return refuse(planning, pool, placed.rejection, settings);
 
@@ -71,7 +74,10 @@ export function planRequest(planning: PlanningRequest): PlanningOutcome {
     rejectForNodes(outcome.plan, pool, settings);
   if (unfit) return refuse(planning, pool, unfit, settings, input);
 
-  const stages = settingsOfStages(outcome.plan, settings, planning.inspection?.layers);
+  const shared = shareThreads(outcome.plan, pool, settings);
+  if (shared.kind === 'rejected') return refuse(planning, pool, shared.rejection, settings, input);
+
+  const stages = settingsOfStages(outcome.plan, settings, shared.threads, planning.inspection?.layers);
   const digest = requestDigest(planning);
   const planId = planning.sha256(canonicalPlanKey(digest, outcome.plan, stages));
   return {
@@ -93,7 +99,7 @@ export function planRequest(planning: PlanningRequest): PlanningOutcome {
       nodesConsidered: pool.length,
       strategy: placed.strategy,
       selectedBecause: [placed.because],
-      warnings: contextWarnings(settings, facts),
+      warnings: [...contextWarnings(settings, facts), ...shared.warnings],
       fidelity: fidelityOf(outcome.plan, pool, settings),
     }),
   };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { LayerTable, ModelInspection } from '../../../gen/stageplane/v1/model.js';
 import { PlanRequest } from '../../../gen/stageplane/v1/planner.js';
-import { Fidelity, StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import { Fidelity, KvCacheType, StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { PlanRejectionKind as Kind } from '../../../gen/stageplane/v1/rejection.js';
 import { nodeId, runId } from '../../../src/core/ids.js';
 import type { ModelCuts } from '../../../src/core/planner/model-cuts.js';
@@ -30,6 +30,8 @@ const node = (id: bigint, change: Partial<PoolNode> = {}): PoolNode => ({
   nodeId: nodeId(id),
   name: `node-${id}`,
   engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'] }],
+  physicalCores: 4,
+  reservedThreads: [],
   ...change,
 });
 
@@ -118,6 +120,32 @@ describe('settings', () => {
     expect(bytes).toEqual([100n + 101n + 102n + 103n + 50n + 3n, 104n + 105n + 106n + 107n + 50n + 7n + 3n]);
     const [whole] = planned({ stageCount: 1 }).settings;
     expect(whole?.expectedBytes).toBe(layers.totalBytes);
+  });
+});
+
+describe('settings of engine llama.cpp', () => {
+  const engines = [{ name: 'llama.cpp', build: '1', deviceIds: ['cpu'] }];
+  const pool = [node(2n, { engines, physicalCores: 8 }), node(3n, { engines, physicalCores: 2 })];
+  const llama = (change: Partial<StageSettings> = {}) => settings({ engine: 'llama.cpp', ...change });
+
+  it('have threads of each node, which the report shows', () => {
+    const { settings: stages, report } = planned({ settings: llama() }, { pool });
+    expect(stages.map(({ threads }) => threads)).toEqual([8, 2]);
+    expect(report.selected?.settings.map(({ threads }) => threads)).toEqual([8, 2]);
+    const exact = planned({ settings: llama({ fidelity: Fidelity.FIDELITY_EXACT }) }, { pool });
+    expect(exact.settings.map(({ threads, microBatch }) => [threads, microBatch])).toEqual([
+      [2, 512],
+      [2, 512],
+    ]);
+  });
+
+  it('are refused where no node could honour them', () => {
+    const { rejection } = rejected({ settings: llama({ kvCacheType: KvCacheType.KV_CACHE_TYPE_Q8_0 }) }, { pool });
+    expect(rejection).toMatchObject({
+      kind: Kind.PLAN_REJECTION_KIND_INFEASIBLE_CONSTRAINTS,
+      message: 'engine "llama.cpp" does not store keys and values as Q8_0: set kv_cache_type F16',
+    });
+    expect(planned({ settings: settings({ kvCacheType: KvCacheType.KV_CACHE_TYPE_Q8_0 }) }).settings).toHaveLength(2);
   });
 });
 
