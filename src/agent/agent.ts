@@ -6,6 +6,7 @@ import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
 import { SLICE_FOLDER } from '../worker/engine/llama/slice-settings.js';
 import type { AgentConfig } from './agent-config.js';
+import { engineBuilds } from './engine-builds.js';
 import { type Greeting, greetWorker } from './greet-worker.js';
 import { loadIdentity } from './identity.js';
 import { NodeAgent } from './node-agent.js';
@@ -109,9 +110,9 @@ async function runWith(
   if (greeting.kind === 'failed') {
     return stopped.aborted ? { kind: 'stopped' } : { kind: 'refused', message: greeting.message };
   }
-  const { engines } = greeting.hello;
+  const builds = await engineBuilds(program, greeting.hello.engines);
   const pool = fillPool(config, program, startWorker, first);
-  const agent = new NodeAgent({ config, identity, logFolder: logs.path, program, engines, pool, edges });
+  const agent = new NodeAgent({ config, identity, logFolder: logs.path, builds, pool, edges });
   started(agent);
   const leave = () => agent.leave(String(stopped.reason));
   if (stopped.aborted) leave();

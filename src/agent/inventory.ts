@@ -31,13 +31,13 @@ export async function describeMachine(
 
 /**
  * What the engines of a worker can use here. Of an engine that this agent does not know, the worker itself refuses a
- * device that it cannot use.
+ * device that it cannot use. `builds` are those of its engines, by name.
  */
-export function offerEngines(engines: readonly string[], build: string, devices: readonly Device[]): EngineOffer[] {
+export function offerEngines(builds: ReadonlyMap<string, string>, devices: readonly Device[]): EngineOffer[] {
   const all = devices.map(({ deviceId }) => deviceId);
-  return engines
+  return [...builds]
     .slice(0, limits.devicesPerNode)
-    .map((name) => ({ name, build, deviceIds: cpuOnly.has(name) ? [CPU_DEVICE] : all }));
+    .map(([name, build]) => ({ name, build, deviceIds: cpuOnly.has(name) ? [CPU_DEVICE] : all }));
 }
 
 function memoryDevice(): Device {

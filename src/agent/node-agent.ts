@@ -24,16 +24,14 @@ import { Supervisor } from './supervisor.js';
 import { suspendClock } from './suspend-clock.js';
 import { UsageMeter } from './usage-meter.js';
 import type { WorkerPool } from './worker-pool.js';
-import type { WorkerProgram } from './worker-program.js';
 
 export interface NodeAgentParts {
   readonly config: AgentConfig;
   readonly identity: Identity;
   /** Where the logs of stages are kept. */
   readonly logFolder: string;
-  readonly program: WorkerProgram;
-  /** Engines that the program has said it can load. */
-  readonly engines: readonly string[];
+  /** Builds of the engines that the worker has said it can load, by name. */
+  readonly builds: ReadonlyMap<string, string>;
   readonly pool: WorkerPool;
   /** Closed by the caller, when `run` has settled. */
   readonly edges: NodeEdges;
@@ -125,8 +123,7 @@ export class NodeAgent {
     this.#lastSession = stream.ended;
     const descriptor = this.#descriptor;
     if (!descriptor) throw new Error('a session was opened before the machine was described');
-    const { engines, program } = this.parts;
-    const offer = { engines: offerEngines(engines, program.build, descriptor.devices), descriptor };
+    const offer = { engines: offerEngines(this.parts.builds, descriptor.devices), descriptor };
     this.#loop.take({ kind: 'stream-opened', session, offer });
   }
 

@@ -8,15 +8,22 @@ import { version } from '../version.js';
 /** The program that an agent runs for each stage. */
 export interface WorkerProgram {
   readonly command: readonly string[];
-  /** Names the build that decides its arithmetic; stages of an EXACT run share one. */
+  /** Names its build; `engine-builds.ts` adds what each of its engines has beside it. */
   readonly build: string;
+  /** Says which build each engine is on this machine, as a JSON object; absent when `build` is all there is to say. */
+  readonly tellBuilds?: readonly string[];
   /** Only our own worker is known to wait idle at no cost. */
   readonly isOwn: boolean;
 }
 
 export function ownWorker(): WorkerProgram {
-  const main = join(packageRoot(), 'dist', 'src', 'worker', 'main.js');
-  return { command: [process.execPath, main], build: `stageplane ${version}`, isOwn: true };
+  const program = (name: string) => [process.execPath, join(packageRoot(), 'dist', 'src', 'worker', name)];
+  return {
+    command: program('main.js'),
+    build: `stageplane ${version}`,
+    tellBuilds: program('tell-builds.js'),
+    isOwn: true,
+  };
 }
 
 /** Someone's own worker: its build is the content of the files that its command names. */

@@ -247,6 +247,8 @@ export const limits = {
   workerFileBytes: 16 * 1024 * 1024,
   /** Milliseconds between two looks at a clock that counts suspend, while plain timers stood still with the machine. */
   clockLookMillis: 1000,
+  /** Milliseconds that the engines of a worker may take to say what they are: a library of 33 MB comes from a slow disk. */
+  engineBuildsMillis: 10_000,
   /** Milliseconds of one question to the system about its processor. */
   processorQueryMillis: 2000,
   /** Bytes that a program may answer to a question about the machine; what goes on for longer is no answer. */

@@ -20,8 +20,8 @@ export interface Inspected {
   readonly inspection: ModelInspection;
   /** Why the model cannot be planned, as a sentence; undefined when it can. */
   readonly obstacle: string | undefined;
-  /** All keys of the file, for facts that the inspection does not have. */
-  readonly metadata: Metadata;
+  /** For what the inspection does not say. */
+  readonly model: GgufModel;
 }
 
 /** An id that no vocabulary has: the model names no token that ends a generation. */
@@ -65,7 +65,7 @@ function describe(model: GgufModel, includeTensors: boolean): Inspected {
     kind: 'inspected',
     inspection,
     obstacle: planningObstacle(inspection, causal),
-    metadata,
+    model,
   };
 }
 

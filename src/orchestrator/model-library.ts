@@ -4,12 +4,16 @@ import { status } from '@grpc/grpc-js';
 import type { GgufSource, ModelInspection } from '../../gen/stageplane/v1/model.js';
 import { limits } from '../core/limits.js';
 import { inspectModel } from '../gguf/inspect-model.js';
+import { keptForSlices } from '../gguf/slice/write-slice.js';
 import { RpcError } from '../grpc/rpc-error.js';
+import { type EngineVerdict, judgeForLlama } from './engine-verdict.js';
 
 export interface LibraryModel {
   readonly inspection: ModelInspection;
   /** Why it cannot be planned, although its header could be read. */
   readonly obstacle: string | undefined;
+  /** What engine "llama.cpp" makes of it. */
+  readonly llama: EngineVerdict;
 }
 
 interface Cached extends LibraryModel {
@@ -33,6 +37,7 @@ export class ModelLibrary {
     return {
       inspection: withSource(model.inspection, source),
       obstacle: model.obstacle,
+      llama: model.llama,
     };
   }
 
@@ -66,11 +71,12 @@ export class ModelLibrary {
 }
 
 async function read(path: string, mark: string, includeTensors: boolean): Promise<Cached> {
-  const outcome = await inspectModel(path, { includeTensors });
+  const outcome = await inspectModel(path, { includeTensors, keep: keptForSlices });
   if (outcome.kind === 'refused') {
     throw new RpcError(status.FAILED_PRECONDITION, 'MODEL_UNREADABLE', outcome.error.message);
   }
-  return { inspection: outcome.inspection, obstacle: outcome.obstacle, mark };
+  const { inspection, obstacle, model } = outcome;
+  return { inspection, obstacle, llama: await judgeForLlama(model), mark };
 }
 
 function localPath(source: GgufSource | undefined): string {

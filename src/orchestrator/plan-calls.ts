@@ -3,16 +3,16 @@ import { CreateRunRequest } from '../../gen/stageplane/v1/orchestrator_service.j
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { runId } from '../core/ids.js';
 import { poolOf } from '../core/machine/pool.js';
-import { planRequest } from '../core/planner/plan-request.js';
+import { type PlanningRequest, planRequest } from '../core/planner/plan-request.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { answerError, runNotFound } from './answer-errors.js';
 import { checkPlanRequest, checkRestartPolicy } from './check-plan-request.js';
-import { engineObstacle } from './engine-obstacle.js';
 import type { Loop } from './loop.js';
-import type { LibraryModel, ModelLibrary } from './model-library.js';
+import type { ModelLibrary } from './model-library.js';
 import { runView } from './run-view.js';
 import { sha256 } from './sha256.js';
 
+type ReadModel = Pick<PlanningRequest, 'inspection' | 'modelObstacle' | 'modelCuts'>;
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 
 /** Inspecting, planning and creating. */
@@ -29,8 +29,7 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
       const draft = loop.peek();
       const outcome = planRequest({
         request: plan!,
-        inspection: model?.inspection,
-        modelObstacle: model?.obstacle,
+        ...model,
         pool: poolOf(draft),
         runId: runId(0n),
         sha256,
@@ -57,8 +56,7 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
           requestId: request.requestId,
           digest: payloadDigest(request),
           plan,
-          inspection: model?.inspection,
-          modelObstacle: model?.obstacle,
+          ...model,
           expectedPlanId: request.expectedPlanId,
         },
       }));
@@ -89,10 +87,13 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
 }
 
 /** A request that brings its own facts needs no file on this disk. */
-async function readModel(library: ModelLibrary, plan: PlanRequest): Promise<LibraryModel | undefined> {
-  if (plan.facts) return undefined;
-  const { inspection, obstacle } = await library.inspect(plan.model);
-  return { inspection, obstacle: obstacle ?? engineObstacle(plan.settings?.engine ?? '', inspection) };
+async function readModel(library: ModelLibrary, plan: PlanRequest): Promise<ReadModel> {
+  if (plan.facts) return {};
+  const { inspection, obstacle, llama } = await library.inspect(plan.model);
+  if (obstacle !== undefined || plan.settings?.engine !== 'llama.cpp') return { inspection, modelObstacle: obstacle };
+  return llama.kind === 'obstacle'
+    ? { inspection, modelObstacle: llama.message }
+    : { inspection, modelCuts: llama.cuts };
 }
 
 /** The same payload gives the same digest, whatever its request id. */

@@ -237,7 +237,11 @@ describe.skipIf(!existsSync(compiled))('an agent process', () => {
     startAgent(orchestrator.address, { models: [folder], workerCommand: undefined, warmWorkers: 1 });
     const session = await orchestrator.session(1);
     const hello = await session.welcome();
-    expect(hello.engines).toContainEqual({ name: 'fixture', build: `stageplane ${version}`, deviceIds: ['cpu'] });
+    expect(hello.engines).toContainEqual({
+      name: 'fixture',
+      build: `stageplane ${version}, fixture 1`,
+      deviceIds: ['cpu'],
+    });
     const { provision, settings } = prepareCommand({ modelPath: '', totalLayers: 8, hiddenDim: 64, layers: [0, 4] });
     const delivery = provisionOf('tiny.gguf');
     const ggufSource = delivery.stages[0]!.provision!.ggufSource;

@@ -76,10 +76,15 @@ describe('a machine', () => {
   it('offers our own engines in RAM, and others everywhere', async () => {
     const { devices } = await describeMachine('0', {});
     const all = [...devices, { ...devices[0]!, deviceId: 'cuda:0' }];
-    expect(offerEngines(['fixture', 'llama.cpp', 'other'], 'b1', all)).toEqual([
+    const builds = new Map([
+      ['fixture', 'b1'],
+      ['llama.cpp', 'b2'],
+      ['other', 'b3'],
+    ]);
+    expect(offerEngines(builds, all)).toEqual([
       { name: 'fixture', build: 'b1', deviceIds: ['cpu'] },
-      { name: 'llama.cpp', build: 'b1', deviceIds: ['cpu'] },
-      { name: 'other', build: 'b1', deviceIds: ['cpu', 'cuda:0'] },
+      { name: 'llama.cpp', build: 'b2', deviceIds: ['cpu'] },
+      { name: 'other', build: 'b3', deviceIds: ['cpu', 'cuda:0'] },
     ]);
   });
 });

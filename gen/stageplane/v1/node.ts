@@ -158,7 +158,7 @@ export interface NodeDescriptor_LabelsEntry {
 export interface EngineOffer {
   /** "fixture". */
   name: string;
-  /** Build that decides its arithmetic; stages of an EXACT run share one. */
+  /** Build that decides its arithmetic, its kernels for this processor included; stages of an EXACT run share one. */
   build: string;
   /** Devices it can use, as in Device.device_id. */
   deviceIds: string[];

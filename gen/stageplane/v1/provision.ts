@@ -184,7 +184,11 @@ export interface StageSettings {
   microBatch: number;
   /** On or off, never automatic. */
   flashAttention: boolean;
-  /** CPU threads of the stage; default 1. */
+  /**
+   * CPU threads of the stage. Default: for "llama.cpp" the node's free cores, shared by the run's stages there, and in an
+   * EXACT run the same on all nodes; for other engines 1. Those of all "llama.cpp" stages of a node together are at most
+   * its physical cores.
+   */
   threads: number;
   /** Conversations held at once; default 1. */
   sessions: number;

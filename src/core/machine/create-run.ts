@@ -30,6 +30,7 @@ function planAndCommit(draft: Draft, request: RunRequest): Answer {
     request: request.plan,
     inspection: request.inspection,
     modelObstacle: request.modelObstacle,
+    modelCuts: request.modelCuts,
     pool: poolOf(draft),
     runId: id,
     sha256: draft.rules.sha256,

@@ -4,6 +4,7 @@ import type { PlanRequest } from '../../../gen/stageplane/v1/planner.js';
 import type { StageFault } from '../../../gen/stageplane/v1/run.js';
 import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import type { NodeId, RunId, SessionId } from '../ids.js';
+import type { ModelCuts } from '../planner/model-cuts.js';
 
 /** Names a caller that waits for an answer. */
 export type CallId = number;
@@ -109,5 +110,7 @@ export interface RunRequest {
   readonly inspection?: ModelInspection | undefined;
   /** Why that file cannot be planned, although it could be read. */
   readonly modelObstacle?: string | undefined;
+  /** Where the engine may cut that file; absent when it may anywhere, or nobody read it. */
+  readonly modelCuts?: ModelCuts | undefined;
   readonly expectedPlanId?: string | undefined;
 }

@@ -1,4 +1,6 @@
 import { limits } from '../limits.js';
+import { isThreaded } from '../planner/engine-traits.js';
+import type { ThreadReservation } from '../planner/free-cores.js';
 import type { PoolNode } from '../planner/pool-node.js';
 import type { Draft } from './draft.js';
 import type { NodeState } from './state.js';
@@ -15,8 +17,25 @@ function poolNode(draft: Draft, node: NodeState): PoolNode {
     nodeId: node.nodeId,
     name: node.name,
     engines: node.engines,
+    physicalCores: node.descriptor.physicalCores,
+    reservedThreads: reservedThreads(draft, node),
     ...(obstacle && { obstacle }),
   };
+}
+
+/** What live stages compute with on a node. Released when they are STOPPED, like everything else that they hold. */
+function reservedThreads(draft: Draft, node: NodeState): ThreadReservation[] {
+  return draft
+    .runsOn(node.nodeId)
+    .map(({ runId, stages, settings }) => ({
+      runId,
+      threads: stages
+        .filter(({ nodeId, phase }) => nodeId === node.nodeId && phase !== 'STOPPED')
+        .map(({ index }) => settings[index])
+        .reduce((sum, stage) => sum + (stage && isThreaded(stage.engine) ? stage.threads : 0), 0),
+    }))
+    .filter(({ threads }) => threads > 0)
+    .sort((a, b) => (a.runId < b.runId ? -1 : 1));
 }
 
 /** Why a node takes no new stage, or undefined when it does (I14). */

@@ -12,7 +12,7 @@ import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
 import { placementWarnings } from './placement-warnings.js';
 
 /** Changes whenever the same request could get another plan: plan ids of two versions never meet. */
-export const PLANNER_VERSION = 'stageplane-planner/1';
+export const PLANNER_VERSION = 'stageplane-planner/2';
 
 /** What became of a placement that the launcher gave. */
 export type GivenOutcome =
@@ -35,17 +35,13 @@ export interface GivenPlacement {
   nodesConsidered: number;
   /** "given" when the launcher named the placement, "even-split" when it was made from the pool. */
   strategy: 'given' | 'even-split';
+  /** Why this placement, one sentence each. */
+  selectedBecause: readonly string[];
   /** What is worth knowing beyond the placement itself. */
   warnings: readonly string[];
   /** "exact", "same-kernels" or "mixed"; empty without a plan. */
   fidelity: string;
 }
-
-const because: Readonly<Record<GivenPlacement['strategy'], string>> = {
-  given: 'the request names this placement, and it keeps every rule',
-  'even-split':
-    'the request names no placement: the usable nodes by ascending id, one stage each, layers spread evenly',
-};
 
 /** The report of a placement that was given, not searched for: one candidate, selected or infeasible. Pure. */
 export function givenPlacementReport(given: GivenPlacement): PlanReport {
@@ -60,7 +56,7 @@ export function givenPlacementReport(given: GivenPlacement): PlanReport {
           strategy: given.strategy,
           placement: placementOf(outcome.plan),
           settings: outcome.settings.map((settings) => ({ ...settings })),
-          selectedBecause: [because[given.strategy]],
+          selectedBecause: [...given.selectedBecause],
         }
       : undefined,
     candidates: [givenCandidate(given)],

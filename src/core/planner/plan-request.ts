@@ -11,27 +11,33 @@ import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
 import { ORCHESTRATOR_NODE_ID, type RunId } from '../ids.js';
 import { completeRing, defaultActivationRing, defaultTokenRing } from './default-rings.js';
+import type { ModelCuts } from './model-cuts.js';
+import { type PlacedStages, placeStages } from './place-stages.js';
 import { fidelityOf } from './plan-fidelity.js';
 import { canonicalPlanKey, givenPlacementReport, PLANNER_VERSION } from './plan-report.js';
 import { planRun } from './plan-run.js';
 import { obstacleFor, type PoolNode } from './pool-node.js';
+import { rejectForCuts } from './reject-cuts.js';
 import {
   rejectForModel,
   rejectForNodes,
-  rejectForPool,
+  rejectForSettings,
   rejectWithoutFacts,
   rejectWithoutPrompt,
 } from './request-rejections.js';
 import { runModeOf } from './run-mode.js';
+import { shareThreads } from './share-threads.js';
 import { resolveSettings, settingsOfStages } from './stage-settings.js';
 
 /** A launcher's request and all that planning it may look at. */
 export interface PlanningRequest {
   readonly request: PlanRequest;
-  /** What the orchestrator's own file says. */
-  readonly inspection: ModelInspection | undefined;
-  /** Why that file cannot be planned, although it could be read; one sentence. */
-  readonly modelObstacle: string | undefined;
+  /** What the orchestrator's own file says; absent when the request brought its own facts. */
+  readonly inspection?: ModelInspection | undefined;
+  /** Why that file cannot be planned with the engine, although it could be read; one sentence. */
+  readonly modelObstacle?: string | undefined;
+  /** Where the engine may cut that file; absent when it may anywhere, or nobody read it. */
+  readonly modelCuts?: ModelCuts | undefined;
   /** Every known node, by ascending id. */
   readonly pool: readonly PoolNode[];
   readonly runId: RunId;
@@ -64,16 +70,23 @@ export function planRequest(planning: PlanningRequest): PlanningOutcome {
   if (planning.modelObstacle !== undefined) return refuse(planning, pool, rejectForModel(planning.modelObstacle));
 
   const settings = resolveSettings(planning.request.settings, facts, planning.inspection);
-  const placed = placementOf(planning.request, facts, pool, settings);
+  const unable = rejectForSettings(settings);
+  if (unable) return refuse(planning, pool, unable, settings);
+  const placed = placeStages({ request: planning.request, facts, pool, settings, cuts: planning.modelCuts });
   if (placed.kind === 'rejected') return refuse(planning, pool, placed.rejection, settings);
 
   const input = plannerInput(planning, pool, { ...facts, maxSeqLen: BigInt(settings.contextLength) }, settings, placed);
   const outcome = planRun(input);
   if (outcome.kind === 'rejected') return refuse(planning, pool, outcome.rejection, settings, input);
-  const unfit = rejectForNodes(outcome.plan, pool, settings);
+  const unfit =
+    (planning.modelCuts && rejectForCuts(outcome.plan, planning.modelCuts)) ??
+    rejectForNodes(outcome.plan, pool, settings);
   if (unfit) return refuse(planning, pool, unfit, settings, input);
 
-  const stages = settingsOfStages(outcome.plan, settings, planning.inspection?.layers);
+  const shared = shareThreads(outcome.plan, pool, settings);
+  if (shared.kind === 'rejected') return refuse(planning, pool, shared.rejection, settings, input);
+
+  const stages = settingsOfStages(outcome.plan, settings, shared.threads, planning.inspection?.layers);
   const digest = requestDigest(planning);
   const planId = planning.sha256(canonicalPlanKey(digest, outcome.plan, stages));
   return {
@@ -93,8 +106,9 @@ export function planRequest(planning: PlanningRequest): PlanningOutcome {
       },
       exclusions: exclusionsOf(pool, new Set(outcome.plan.stages.map((stage) => stage.nodeId)), settings),
       nodesConsidered: pool.length,
-      strategy: strategyOf(planning.request),
-      warnings: contextWarnings(settings, facts),
+      strategy: placed.strategy,
+      selectedBecause: [placed.because],
+      warnings: [...contextWarnings(settings, facts), ...shared.warnings],
       fidelity: fidelityOf(outcome.plan, pool, settings),
     }),
   };
@@ -113,7 +127,8 @@ function refuse(
     outcome: { kind: 'rejected', rejection },
     exclusions: exclusionsOf(pool, new Set(), settings),
     nodesConsidered: pool.length,
-    strategy: strategyOf(planning.request),
+    strategy: planning.request.placement === undefined ? 'even-split' : 'given',
+    selectedBecause: [],
     warnings: [],
     fidelity: '',
   });
@@ -131,46 +146,6 @@ function factsOf({ request, inspection }: PlanningRequest): ModelFacts | undefin
   return facts && { ...facts, ggufSource: facts.ggufSource ?? request.model };
 }
 
-type Placed =
-  | {
-      kind: 'placed';
-      placement: NonNullable<PlannerInput['placement']>;
-      stageCount: number;
-    }
-  | { kind: 'rejected'; rejection: PlanRejection };
-
-/** The placement as given, or the usable nodes by ascending id with one stage each. */
-function placementOf(
-  request: PlanRequest,
-  facts: ModelFacts,
-  pool: readonly PoolNode[],
-  settings: StageSettings,
-): Placed {
-  const given = request.placement;
-  if (given?.$case === 'fixedLinear' || given?.$case === 'layerRanges') {
-    const stageCount = request.stageCount || given.value.stages.length;
-    return { kind: 'placed', placement: { placement: given }, stageCount };
-  }
-  const usable = pool.filter((node) => !obstacleFor(node, settings));
-  const stageCount = request.stageCount || Math.min(usable.length, facts.numLayers);
-  if (usable.length === 0 || stageCount > usable.length) {
-    const obstacles = pool.flatMap((node) => obstacleFor(node, settings) ?? []);
-    return { kind: 'rejected', rejection: rejectForPool(usable.length, stageCount, obstacles) };
-  }
-  const stages = usable.slice(0, stageCount).map(({ nodeId }, stageIndex) => ({ stageIndex, nodeId }));
-  const placement: Placed & { kind: 'placed' } = {
-    kind: 'placed',
-    placement: {
-      placement: {
-        $case: 'fixedLinear',
-        value: { stages, activationEdges: [] },
-      },
-    },
-    stageCount,
-  };
-  return placement;
-}
-
 function contextWarnings({ contextLength }: StageSettings, { modelId, maxSeqLen }: ModelFacts): string[] {
   if (BigInt(contextLength) <= maxSeqLen) return [];
   return [
@@ -178,16 +153,12 @@ function contextWarnings({ contextLength }: StageSettings, { modelId, maxSeqLen 
   ];
 }
 
-function strategyOf({ placement }: PlanRequest): 'given' | 'even-split' {
-  return placement === undefined ? 'even-split' : 'given';
-}
-
 function plannerInput(
   planning: PlanningRequest,
   pool: readonly PoolNode[],
   facts: ModelFacts,
   settings: StageSettings,
-  placed: Placed & { kind: 'placed' },
+  placed: PlacedStages,
 ): PlannerInput {
   const { request } = planning;
   return {
@@ -198,7 +169,7 @@ function plannerInput(
     // A node that takes no stage now is known all the same: it is refused with its own reason afterwards.
     candidatePool: pool.map((node) => node.nodeId),
     stageCount: placed.stageCount,
-    placement: placed.placement,
+    placement: { placement: placed.placement },
     activationRing: completeRing(request.rings?.activation, defaultActivationRing(facts, settings.microBatch)),
     tokenRing: completeRing(request.rings?.token, defaultTokenRing()),
   };

@@ -2,18 +2,24 @@ import type { EngineOffer } from '../../../gen/stageplane/v1/node.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { chooseAmong } from '../choose-among.js';
 import type { NodeId } from '../ids.js';
+import { isThreaded } from './engine-traits.js';
+import { coresObstacle, type ThreadReservation } from './free-cores.js';
 
 /** A node as the planner sees it. */
 export interface PoolNode {
   readonly nodeId: NodeId;
   readonly name: string;
   readonly engines: readonly EngineOffer[];
+  /** 0 is unknown. */
+  readonly physicalCores: number;
+  /** Of live stages, by ascending run. */
+  readonly reservedThreads: readonly ThreadReservation[];
   /** Why it takes no new stage (I14); absent when it does. */
   readonly obstacle?: NodeObstacle;
 }
 
 export interface NodeObstacle {
-  readonly reason: 'cordoned' | 'lost' | 'not-connected' | 'full' | 'no-engine' | 'no-device';
+  readonly reason: 'cordoned' | 'lost' | 'not-connected' | 'full' | 'no-engine' | 'no-device' | 'no-cores';
   /** One sentence that names the node and what to do next. */
   readonly message: string;
 }
@@ -33,5 +39,6 @@ export function obstacleFor(node: PoolNode, settings: StageSettings | undefined)
     const message = `engine "${engine}" of node "${node.name}" cannot use device "${device}", ${usable}`;
     return { reason: 'no-device', message };
   }
-  return undefined;
+  const cores = isThreaded(engine) ? coresObstacle(node, 1, settings.threads || 1) : undefined;
+  return cores === undefined ? undefined : { reason: 'no-cores', message: cores };
 }

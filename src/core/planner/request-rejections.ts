@@ -1,7 +1,8 @@
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
-import { Fidelity, type StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import { Fidelity, KvCacheType, type StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { type PlanRejection, PlanRejectionKind, type PlanViolation } from '../../../gen/stageplane/v1/rejection.js';
 import { limits } from '../limits.js';
+import { kvCacheTypesOf } from './engine-traits.js';
 import { buildsOf } from './plan-fidelity.js';
 import { type NodeObstacle, obstacleFor, type PoolNode } from './pool-node.js';
 
@@ -32,6 +33,19 @@ export function rejectForModel(message: string): PlanRejection {
     kind: PlanRejectionKind.PLAN_REJECTION_KIND_UNSUPPORTED_MODEL,
     message,
     violations: [{ field: 'model', message }],
+  };
+}
+
+/** The engine is known not to have what the settings ask of it, on any node. */
+export function rejectForSettings({ engine, kvCacheType }: StageSettings): PlanRejection | undefined {
+  const types = kvCacheTypesOf(engine);
+  if (types === undefined || types.includes(kvCacheType)) return undefined;
+  const name = (type: KvCacheType) => String(KvCacheType[type]).replace('KV_CACHE_TYPE_', '');
+  const message = `engine "${engine}" does not store keys and values as ${name(kvCacheType)}: set kv_cache_type ${types.map(name).join(' or ')}`;
+  return {
+    kind: PlanRejectionKind.PLAN_REJECTION_KIND_INFEASIBLE_CONSTRAINTS,
+    message,
+    violations: [{ field: 'settings.kv_cache_type', message }],
   };
 }
 

@@ -2,22 +2,27 @@ import type { LayerTable, ModelFacts, ModelInspection } from '../../../gen/stage
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
 import { Fidelity, KvCacheType, type StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { limits } from '../limits.js';
+import { isThreaded } from './engine-traits.js';
 
-/** A request's settings with every default filled in. The plan and the worker see the same ones: one source of truth. */
+/**
+ * A request's settings with every default filled in. The plan and the worker see the same ones: one source of truth. The
+ * threads of an engine that computes with them stay 0 when nobody asked: a share of each node, see `shareThreads`.
+ */
 export function resolveSettings(
   asked: StageSettings | undefined,
   facts: ModelFacts,
   inspection: ModelInspection | undefined,
 ): StageSettings {
+  const engine = asked?.engine || 'fixture';
   return {
-    engine: asked?.engine || 'fixture',
+    engine,
     device: asked?.device || 'cpu',
     totalLayers: facts.numLayers,
     contextLength: Number(asked?.contextLength || minimum(BigInt(limits.defaultContextTokens), facts.maxSeqLen)),
     kvCacheType: asked?.kvCacheType || KvCacheType.KV_CACHE_TYPE_F16,
     microBatch: asked?.microBatch || limits.defaultMicroBatchRows,
     flashAttention: asked?.flashAttention ?? false,
-    threads: asked?.threads || 1,
+    threads: asked?.threads || (isThreaded(engine) ? 0 : 1),
     sessions: asked?.sessions || 1,
     seed: asked?.seed ?? 0n,
     modelDigest: inspection?.digest ?? asked?.modelDigest ?? '',
@@ -26,15 +31,17 @@ export function resolveSettings(
   };
 }
 
-/** The settings of each stage of a plan: the run's, and the bytes that this stage reads. */
+/** The settings of each stage of a plan: the run's, its own threads, and the bytes that it reads. */
 export function settingsOfStages(
   plan: RunPlan,
   settings: StageSettings,
+  threads: readonly number[],
   layers: LayerTable | undefined,
 ): StageSettings[] {
   const before = layers && prefixSums(layers);
   return plan.stages.map((stage) => ({
     ...settings,
+    threads: threads[stage.stageIndex]!,
     expectedBytes:
       layers && before
         ? before[stage.layerEndExclusive]! - before[stage.layerStart]! + bytesBesideLayers(layers, stage)

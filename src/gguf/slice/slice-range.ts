@@ -1,3 +1,4 @@
+import type { ModelCuts } from '../../core/planner/model-cuts.js';
 import type { GgufModel } from '../open-model.js';
 import type { StagePosition } from '../stage-tensors.js';
 import type { SliceRecipe } from './slice-recipe.js';
@@ -28,34 +29,48 @@ export function cutStep({ architecture, cutEvery }: SliceRecipe, model: GgufMode
   return model.metadata.integer(`${architecture}.${cutEvery.key}`, 1, model.numLayers) ?? cutEvery.fallback;
 }
 
-/** Every layer at which a stage may start, but the first. */
-export function allowedCuts(recipe: SliceRecipe, model: GgufModel): number[] {
-  if (recipe.tellingLayerCounts.some(({ layers }) => layers === model.numLayers)) return [];
+/** Every layer at which a stage may start, and why not elsewhere. Throws GgufError when the header's value is unusable. */
+export function modelCuts(recipe: SliceRecipe, model: GgufModel): ModelCuts {
+  const engine = 'llama.cpp';
   const step = cutStep(recipe, model);
-  return Array.from({ length: Math.ceil(model.numLayers / step) - 1 }, (_, index) => (index + 1) * step);
+  const because = whyUncut(recipe, model, step);
+  if (because !== undefined) return { kind: 'uncut', engine, because };
+  const names = new Set(model.tensors.map(({ name }) => name));
+  const starts = Array.from({ length: Math.ceil(model.numLayers / step) - 1 }, (_, index) => (index + 1) * step).filter(
+    (layer) => missingTensor(recipe, names, layer) === undefined,
+  );
+  const rule =
+    step > 1 ? `only at multiples of ${step}` : `only before a layer with ${recipe.expectedLayerTensors.join(', ')}`;
+  return { kind: 'cuttable', engine, starts, rule, refusedLengths: recipe.tellingLayerCounts };
 }
 
 /** Why the recipe does not give this slice, as a sentence with a way out; undefined when it does. */
 export function sliceObstacle(recipe: SliceRecipe, model: GgufModel, range: SliceRange): string | undefined {
   if (isWhole(range, model)) return undefined;
   const name = `${model.path} (${recipe.architecture}, ${model.numLayers} layers)`;
-  for (const { layers, because } of recipe.tellingLayerCounts) {
-    if (layers === model.numLayers) return `${name} cannot be cut: ${layers} layers ${because}; plan a single stage`;
-    if (layers === range.end - range.start) return `${name} cannot have a stage of ${layers} layers, which ${because}`;
-  }
-  if (cutStep(recipe, model) === 1 && hasWindow(model)) {
-    return `${name} cannot be cut: it has an attention window, which the models that were tried had not; plan a single stage`;
-  }
-  const missing = recipe.expectedLayerTensors.find(
-    (tensor) => !model.tensors.some(({ name }) => name === `blk.${range.start}.${tensor}`),
-  );
-  if (missing !== undefined) {
-    return `${name} cannot be cut: it has no blk.${range.start}.${missing}, as the models that were tried have; plan a single stage`;
-  }
-  const step = cutStep(recipe, model);
-  const cut = [range.start, range.end].find((layer) => layer % step !== 0 && layer !== model.numLayers);
+  const cuts = modelCuts(recipe, model);
+  if (cuts.kind === 'uncut') return `${name} cannot be cut: ${cuts.because}; plan a single stage`;
+  const refused = cuts.refusedLengths.find(({ layers }) => layers === range.end - range.start);
+  if (refused !== undefined) return `${name} cannot have a stage of ${refused.layers} layers, which ${refused.because}`;
+  const ends = [range.start, range.end].filter((layer) => layer !== 0 && layer !== model.numLayers);
+  const cut = ends.find((layer) => !cuts.starts.includes(layer));
   if (cut === undefined) return undefined;
-  return `${name} cannot be cut at layer ${cut}, only at multiples of ${step}: plan layer ranges that end there`;
+  return `${name} cannot be cut at layer ${cut}, ${cuts.rule}: plan layer ranges that end there`;
+}
+
+function whyUncut(recipe: SliceRecipe, model: GgufModel, step: number): string | undefined {
+  const telling = recipe.tellingLayerCounts.find(({ layers }) => layers === model.numLayers);
+  if (telling !== undefined) return `${telling.layers} layers ${telling.because}`;
+  if (step === 1 && hasWindow(model)) {
+    return 'it has an attention window, which the models that were tried had not';
+  }
+  const missing = missingTensor(recipe, new Set(model.tensors.map(({ name }) => name)), 0);
+  return missing && `it has no ${missing}, as the models that were tried have`;
+}
+
+/** A tensor of one layer without which the model is of another shape than those that were tried. */
+function missingTensor(recipe: SliceRecipe, names: ReadonlySet<string>, layer: number): string | undefined {
+  return recipe.expectedLayerTensors.map((tensor) => `blk.${layer}.${tensor}`).find((name) => !names.has(name));
 }
 
 /** Layers with and without a window take turns, counted from a file's first layer: a cut anywhere would mix them up. */

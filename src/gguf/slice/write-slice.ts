@@ -20,7 +20,12 @@ export interface SliceSpec {
 
 /** Opens a model with what the header of a slice needs: all arrays but the tokenizer's. */
 export function openForSlices(path: string): ReturnType<typeof openModel> {
-  return openModel(path, { keep: (key) => !key.startsWith('tokenizer.') });
+  return openModel(path, { keep: keptForSlices });
+}
+
+/** The keys whose arrays a slice's header needs. */
+export function keptForSlices(key: string): boolean {
+  return !key.startsWith('tokenizer.');
 }
 
 /** Bytes that the slice will take on the disk. */

@@ -5,11 +5,15 @@ import type { SessionEngine } from './session-engine.js';
 export interface EngineEntry {
   /** Devices it can use, as in `Device.device_id`. */
   readonly devices: readonly string[];
+  /** What decides its arithmetic on this machine; undefined when that cannot be told. May load native code. */
+  build(): Promise<string | undefined>;
   make(): Promise<SessionEngine>;
 }
 
 const fixture: EngineEntry = {
   devices: ['cpu'],
+  // Integers and 32-bit floats of JavaScript: the same everywhere.
+  build: async () => 'fixture 1',
   make: async () => {
     const { SessionEngine } = await import('./session-engine.js');
     const { loadFixtureLayers } = await import('./fixture/load-fixture-layers.js');
@@ -19,6 +23,12 @@ const fixture: EngineEntry = {
 
 const llama: EngineEntry = {
   devices: ['cpu'],
+  build: async () => {
+    const { openLlamaLibrary } = await import('./llama/llama-library.js');
+    const { libraryBuild } = await import('./llama/library-build.js');
+    const library = await openLlamaLibrary();
+    return library.kind === 'opened' ? libraryBuild() : undefined;
+  },
   make: async () => {
     const { SessionEngine } = await import('./session-engine.js');
     const { llamaLoader } = await import('./llama/load-llama-layers.js');

@@ -109,6 +109,7 @@ function given(change: Parameters<typeof sampleInput>[0], stage: StageSettings =
     exclusions: [{ nodeId: 5n, nodeName: 'gpu-b', reason: 'cordoned', message: 'node "gpu-b" is cordoned' }],
     nodesConsidered: 4,
     strategy: 'given',
+    selectedBecause: ['it was asked for'],
     warnings: [],
     fidelity: 'mixed',
   };

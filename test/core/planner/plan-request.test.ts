@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { LayerTable, ModelInspection } from '../../../gen/stageplane/v1/model.js';
 import { RuntimeConfig, SamplingPolicy } from '../../../gen/stageplane/v1/plan.js';
 import { PlanRequest, RunMode } from '../../../gen/stageplane/v1/planner.js';
-import { Fidelity, StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import { Fidelity, KvCacheType, StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { PlanRejectionKind as Kind } from '../../../gen/stageplane/v1/rejection.js';
 import { nodeId, runId } from '../../../src/core/ids.js';
+import type { ModelCuts } from '../../../src/core/planner/model-cuts.js';
 import { type PlanningRequest, planRequest } from '../../../src/core/planner/plan-request.js';
 import type { PoolNode } from '../../../src/core/planner/pool-node.js';
 import { sampleFacts } from '../machine/samples.js';
@@ -30,13 +31,14 @@ const node = (id: bigint, change: Partial<PoolNode> = {}): PoolNode => ({
   nodeId: nodeId(id),
   name: `node-${id}`,
   engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'] }],
+  physicalCores: 4,
+  reservedThreads: [],
   ...change,
 });
 
 const planning = (request: Partial<PlanRequest>, change: Partial<PlanningRequest> = {}): PlanningRequest => ({
   request: { ...PlanRequest.fromPartial({ model: sampleFacts.ggufSource }), ...request },
   inspection,
-  modelObstacle: undefined,
   pool: [node(2n), node(3n)],
   runId: runId(1n),
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
@@ -122,6 +124,32 @@ describe('settings', () => {
   });
 });
 
+describe('settings of engine llama.cpp', () => {
+  const engines = [{ name: 'llama.cpp', build: '1', deviceIds: ['cpu'] }];
+  const pool = [node(2n, { engines, physicalCores: 8 }), node(3n, { engines, physicalCores: 2 })];
+  const llama = (change: Partial<StageSettings> = {}) => settings({ engine: 'llama.cpp', ...change });
+
+  it('have threads of each node, which the report shows', () => {
+    const { settings: stages, report } = planned({ settings: llama() }, { pool });
+    expect(stages.map(({ threads }) => threads)).toEqual([8, 2]);
+    expect(report.selected?.settings.map(({ threads }) => threads)).toEqual([8, 2]);
+    const exact = planned({ settings: llama({ fidelity: Fidelity.FIDELITY_EXACT }) }, { pool });
+    expect(exact.settings.map(({ threads, microBatch }) => [threads, microBatch])).toEqual([
+      [2, 512],
+      [2, 512],
+    ]);
+  });
+
+  it('are refused where no node could honour them', () => {
+    const { rejection } = rejected({ settings: llama({ kvCacheType: KvCacheType.KV_CACHE_TYPE_Q8_0 }) }, { pool });
+    expect(rejection).toMatchObject({
+      kind: Kind.PLAN_REJECTION_KIND_INFEASIBLE_CONSTRAINTS,
+      message: 'engine "llama.cpp" does not store keys and values as Q8_0: set kv_cache_type F16',
+    });
+    expect(planned({ settings: settings({ kvCacheType: KvCacheType.KV_CACHE_TYPE_Q8_0 }) }).settings).toHaveLength(2);
+  });
+});
+
 describe('rings', () => {
   it('hold one micro-batch by default', () => {
     const edges = planned({ settings: settings({ microBatch: 16 }) }).plan.edges;
@@ -199,6 +227,76 @@ describe('the mode of a run', () => {
       message: 'a ONE_SHOT run answers one prompt, and this request has none: set runtime.prompt, or ask for SERVING',
       violations: [{ field: 'runtime.prompt' }],
     });
+  });
+});
+
+describe('an engine that cannot cut a model anywhere', () => {
+  const modelCuts: ModelCuts = {
+    kind: 'cuttable',
+    engine: 'llama.cpp',
+    starts: [3, 6],
+    rule: 'only at multiples of 3',
+    refusedLengths: [{ layers: 5, because: 'tell it something else' }],
+  };
+  const ranges = (...starts: number[]): Partial<PlanRequest> => ({
+    placement: {
+      $case: 'layerRanges',
+      value: {
+        stages: starts.map((layerStart, stageIndex) => ({
+          stageIndex,
+          nodeId: 2n,
+          layerStart,
+          layerEndExclusive: starts[stageIndex + 1] ?? 8,
+        })),
+      },
+    },
+  });
+
+  it('gets the nearest layers where it can when the launcher names none', () => {
+    const pool = [node(2n), node(3n), node(4n), node(5n)];
+    const { plan, report } = planned({}, { modelCuts: { ...modelCuts, refusedLengths: [] }, pool });
+    expect(plan.stages.map(({ layerStart }) => layerStart)).toEqual([0, 3, 6]);
+    expect(report.selected).toMatchObject({ strategy: 'even-split' });
+    expect(report.selected?.selectedBecause[0]).toMatch(/as evenly as engine "llama.cpp" can cut this model$/);
+    const [first] = planned({}, { modelCuts: { kind: 'uncut', engine: 'llama.cpp', because: 'so' } }).plan.stages;
+    expect(first?.stageCount).toBe(1);
+  });
+
+  it('refuses the layer ranges that were asked for, and names stage, layer and the nearest cuts', () => {
+    const { rejection } = rejected(ranges(0, 4, 7), { modelCuts });
+    expect(rejection).toEqual({
+      kind: Kind.PLAN_REJECTION_KIND_MODEL_STAGE_LAYOUT_MISMATCH,
+      message:
+        'stage 1 begins at layer 4, where tiny on engine "llama.cpp" cannot be cut, only at multiples of 3: ' +
+        'give layer ranges that begin it at 3 or 6',
+      violations: [
+        { field: 'stages[1].layer_start', message: expect.stringContaining('at 3 or 6') },
+        { field: 'stages[2].layer_start', message: expect.stringMatching(/at 6$/) },
+      ],
+    });
+    expect(rejected(ranges(0, 3), { modelCuts }).rejection.message).toBe(
+      'stage 1 is [3, 8), and no stage of tiny on engine "llama.cpp" may have 5 layers, which tell it something else: ' +
+        'give it one layer more or less',
+    );
+    expect(planned(ranges(0, 3, 6), { modelCuts }).plan.stages).toHaveLength(3);
+  });
+
+  it('refuses the even split of a placement that names nodes: it is what fixed_linear means', () => {
+    const stages = [2n, 3n].map((nodeId, stageIndex) => ({ stageIndex, nodeId }));
+    const placement: PlanRequest['placement'] = { $case: 'fixedLinear', value: { stages, activationEdges: [] } };
+    expect(rejected({ placement }, { modelCuts }).rejection.message).toMatch(/^stage 1 begins at layer 4/);
+  });
+
+  it('is told how many stages there can be', () => {
+    const pool = [node(2n), node(3n), node(4n), node(5n)];
+    expect(rejected({ stageCount: 4 }, { modelCuts, pool }).rejection.message).toBe(
+      'tiny on engine "llama.cpp" is cut only at multiples of 3, into at most 3: ask for fewer than 4 stages',
+    );
+    const uncut: ModelCuts = { kind: 'uncut', engine: 'llama.cpp', because: '62 layers tell' };
+    expect(rejected({ stageCount: 2 }, { modelCuts: uncut }).rejection.message).toBe(
+      'tiny on engine "llama.cpp" cannot be cut: 62 layers tell; plan a single stage',
+    );
+    expect(planned({ stageCount: 1 }, { modelCuts: uncut }).plan.stages).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GgufModel } from '../../../src/gguf/open-model.js';
-import { allowedCuts, needsSlice, sliceObstacle } from '../../../src/gguf/slice/slice-range.js';
+import { modelCuts, needsSlice, sliceObstacle } from '../../../src/gguf/slice/slice-range.js';
 import { sliceRecipes } from '../../../src/gguf/slice/slice-recipes.js';
 import { openForSlices } from '../../../src/gguf/slice/write-slice.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -26,7 +26,7 @@ describe('gemma3', () => {
   });
 
   test('is cut at multiples of its window pattern alone', () => {
-    expect(allowedCuts(recipe, model)).toEqual([6, 12, 18]);
+    expect(modelCuts(recipe, model)).toMatchObject({ starts: [6, 12, 18], rule: 'only at multiples of 6' });
     expect(sliceObstacle(recipe, model, { start: 6, end: 18 })).toBeUndefined();
     expect(sliceObstacle(recipe, model, { start: 18, end: 20 })).toBeUndefined();
   });
@@ -38,7 +38,10 @@ describe('gemma3', () => {
 
   test('with the 62 layers of the model that llama.cpp treats differently is not cut at all', async () => {
     const large = await modelOf('gemma3', { layers: 62 });
-    expect(allowedCuts(recipe, large)).toEqual([]);
+    expect(modelCuts(recipe, large)).toMatchObject({
+      kind: 'uncut',
+      because: expect.stringMatching(/^62 layers are how/),
+    });
     expect(sliceObstacle(recipe, large, { start: 0, end: 30 })).toMatch(/plan a single stage/);
     expect(sliceObstacle(recipe, large, { start: 0, end: 62 })).toBeUndefined();
   });
@@ -46,7 +49,7 @@ describe('gemma3', () => {
 
 test('llama is cut anywhere', async () => {
   const model = await modelOf('llama');
-  expect(allowedCuts(sliceRecipes.get('llama')!, model)).toEqual([1, 2, 3, 4, 5]);
+  expect(modelCuts(sliceRecipes.get('llama')!, model)).toMatchObject({ starts: [1, 2, 3, 4, 5] });
 });
 
 describe('a whole model needs a slice', () => {
@@ -79,7 +82,14 @@ test('deepseek2 is refused where llama.cpp would take it for a lite model, and w
   expect(sliceObstacle(recipe, large, { start: 0, end: 27 })).toMatch(/cannot have a stage of 27 layers/);
   expect(sliceObstacle(recipe, large, { start: 13, end: 40 })).toMatch(/cannot have a stage of 27 layers/);
   expect(sliceObstacle(recipe, large, { start: 0, end: 20 })).toBeUndefined();
+  expect(modelCuts(recipe, large)).toMatchObject({ refusedLengths: [{ layers: 26 }, { layers: 27 }] });
   const { 'attn_q_a.weight': _, ...lite } = smallArchitectures.deepseek2.tensors(0);
   const other = await modelOf('deepseek2', { layers: 9, tensors: () => lite });
   expect(sliceObstacle(recipe, other, { start: 0, end: 4 })).toMatch(/no blk.0.attn_q_a.weight/);
+  const mixed = await modelOf('deepseek2', {
+    layers: 8,
+    tensors: (layer) => (layer === 3 ? lite : smallArchitectures.deepseek2.tensors(layer)),
+  });
+  expect(modelCuts(recipe, mixed)).toMatchObject({ starts: [1, 2, 4, 5, 6, 7] });
+  expect(sliceObstacle(recipe, mixed, { start: 1, end: 3 })).toMatch(/at layer 3, only before a layer with attn_q_a/);
 });

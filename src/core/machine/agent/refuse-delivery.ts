@@ -3,6 +3,7 @@ import { StageDelivery as StageDeliveryCodec } from '../../../../gen/stageplane/
 import { type StageFault, StageFaultReason } from '../../../../gen/stageplane/v1/run.js';
 import { chooseAmong } from '../../choose-among.js';
 import { runId } from '../../ids.js';
+import { isThreaded } from '../../planner/engine-traits.js';
 import type { StageKey } from '../state.js';
 import type { ModelLookup } from './events.js';
 import { type HeldStageState, stageLabel } from './state.js';
@@ -20,6 +21,7 @@ export function refuseDelivery(
     refuseGenerations(turn, delivery) ??
     refuseCapacity(turn, delivery) ??
     refuseEngines(turn, delivery) ??
+    refuseThreads(turn, delivery) ??
     refuseModels(turn, delivery, models)
   );
 }
@@ -111,6 +113,35 @@ function refuseEngines(turn: Turn, delivery: ProvisionDelivery): StageFault | un
     return refuse('ENGINE_UNAVAILABLE', `node "${turn.rules.name}" has no ${missing}, ${chooseAmong(offers)}`);
   }
   return undefined;
+}
+
+/** Threads are reserved like memory. The orchestrator counts them too, but what is here only the agent knows. */
+function refuseThreads(turn: Turn, delivery: ProvisionDelivery): StageFault | undefined {
+  const cores = turn.state.physicalCores;
+  const newcomers = newStages(turn, delivery);
+  const fresh = threadsOf(newcomers);
+  // The older generation of a newcomer makes room before its worker starts.
+  const replaced = new Set(newcomers.flatMap((stage) => turn.generationsOf(deliveryKey(delivery, stage))));
+  const others = [...turn.state.stages.values()].filter((stage) => computes(stage) && !replaced.has(stage));
+  const held = threadsOf(others.map((stage) => stage.delivery));
+  if (cores === 0 || fresh === 0 || held + fresh <= cores) return undefined;
+  const sums = `has ${cores} cores, its stages compute with ${held} threads, and ${fresh} more would pass that`;
+  return refuse(
+    'NODE_FULL',
+    `node "${turn.rules.name}" ${sums}: stop a run, ask for fewer threads or use another node`,
+  );
+}
+
+/** Whether a process of the stage is there or will be. */
+function computes({ phase, worker }: HeldStageState): boolean {
+  return phase !== 'STOPPED' && worker !== 'reaped';
+}
+
+function threadsOf(stages: readonly StageDelivery[]): number {
+  return stages.reduce(
+    (sum, { settings }) => sum + (settings && isThreaded(settings.engine) ? settings.threads : 0),
+    0,
+  );
 }
 
 function refuseModels(turn: Turn, delivery: ProvisionDelivery, models: readonly ModelLookup[]): StageFault | undefined {

@@ -9,7 +9,9 @@ import type { Turn } from './turn.js';
 
 /** Hello is the first message of a session, with everything that the agent holds. */
 export function streamOpened(turn: Turn, session: number, offer: NodeOffer): void {
-  turn.change({ contact: { kind: 'greeted', session, helloAt: turn.at }, engines: offer.engines });
+  const { engines, descriptor } = offer;
+  const contact = { kind: 'greeted', session, helloAt: turn.at } as const;
+  turn.change({ contact, engines, physicalCores: descriptor.physicalCores });
   const { identity } = turn.state;
   const value = {
     name: turn.rules.name,

@@ -67,6 +67,8 @@ export interface AgentState {
   readonly lease: Lease | undefined;
   /** What the last Hello offered. */
   readonly engines: readonly EngineOffer[];
+  /** Cores of the machine, as the last Hello gave them; 0 is unknown. */
+  readonly physicalCores: number;
   /** By `stageName`; at most `rules.maxStages`. */
   readonly stages: ReadonlyMap<string, HeldStageState>;
   /** Kept until ReportAck, oldest first (I19). */
@@ -85,6 +87,7 @@ export function openAgent(identity: Identity): AgentState {
     contact: { kind: 'apart' },
     lease: undefined,
     engines: [],
+    physicalCores: 0,
     stages: new Map(),
     reports: new Map(),
     nextReportId: 1n,

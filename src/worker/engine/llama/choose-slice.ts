@@ -1,4 +1,5 @@
 import { refusing } from '../../../gguf/gguf-error.js';
+import { embeddingObstacle } from '../../../gguf/slice/embedding-obstacle.js';
 import { type SliceRange, sliceObstacle } from '../../../gguf/slice/slice-range.js';
 import { sliceRecipes } from '../../../gguf/slice/slice-recipes.js';
 import { openForSlices, type SliceSpec } from '../../../gguf/slice/write-slice.js';
@@ -29,7 +30,7 @@ export async function chooseSlice(request: LoadRequest): Promise<ChosenSlice> {
   const range: SliceRange = { start: request.shardStart, end: request.shardEnd + 1 };
   const judged = await refusing(async () => ({
     kind: 'judged' as const,
-    obstacle: sliceObstacle(recipe, model, range),
+    obstacle: embeddingObstacle(model) ?? sliceObstacle(recipe, model, range),
   }));
   if (judged.kind === 'refused') return failed('INVALID_ARGUMENT', judged.error.message);
   if (judged.obstacle !== undefined) return failed('UNIMPLEMENTED', judged.obstacle);

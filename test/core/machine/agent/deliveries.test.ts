@@ -95,6 +95,29 @@ describe('a provision', () => {
     expect(agent.state.stages).toEqual(before);
   });
 
+  it('is refused when its threads and those of other stages pass the cores, by an engine that computes with them', () => {
+    const agent = new Driver();
+    agent.cores = 4;
+    agent.engines = ['fixture', 'llama.cpp'];
+    agent.join();
+    const llama = (run: bigint, threads: number, generation = 1) =>
+      agent.provision(delivery(run, [0], { engine: 'llama.cpp', threads, generation }));
+    llama(7n, 3);
+    expect(refusal(llama(8n, 2))).toBe(
+      'NODE_FULL: node "alpha" has 4 cores, its stages compute with 3 threads, and 2 more would pass that: ' +
+        'stop a run, ask for fewer threads or use another node',
+    );
+    agent.provision(delivery(9n, [0], { threads: 9 }));
+    expect(agent.did()).toContain('start-worker 9/0 g1');
+    // Takes the place of generation 1.
+    llama(7n, 4, 2);
+    expect(agent.did()).toContain('send ack 1');
+    agent.stop(keyOf(7n, 0, 2));
+    agent.exit(keyOf(7n, 0, 1));
+    llama(8n, 4);
+    expect(agent.did()).toContain('send ack 1');
+  });
+
   it('is refused whole when one model is missing', () => {
     const agent = new Driver().join();
     const effects = agent.provision(delivery(7n, [0, 1]), [

@@ -48,6 +48,8 @@ export class Driver {
   now = 1000;
   effects: readonly AgentEffect[] = [];
   session = 0;
+  engines: readonly string[] = ['fixture'];
+  cores = 1;
 
   constructor(
     readonly driverRules: AgentRules = rules,
@@ -65,7 +67,8 @@ export class Driver {
 
   open(): readonly AgentEffect[] {
     this.session += 1;
-    const offer = { engines: [{ name: 'fixture', build: 'b', deviceIds: ['cpu'] }], descriptor: descriptor() };
+    const engines = this.engines.map((name) => ({ name, build: 'b', deviceIds: ['cpu'] }));
+    const offer = { engines, descriptor: descriptor(this.cores) };
     return this.take({ kind: 'stream-opened', session: this.session, offer });
   }
 
@@ -155,12 +158,12 @@ function sentence({ message: { message } }: Extract<AgentEffect, { kind: 'send' 
   }
 }
 
-function descriptor() {
+function descriptor(physicalCores: number) {
   return {
     machine: 'm',
     operatingSystem: 'linux',
     architecture: 'x64',
-    physicalCores: 1,
+    physicalCores,
     agentVersion: '0',
     devices: [],
     labels: {},
