@@ -119,9 +119,13 @@ describe('an agent session', () => {
     const progress = { phase: LoadProgress_Phase.PHASE_BYTES, bytesDone: 1n, bytesTotal: 2n };
     const loading = () => session.report({ ...key, reportId: 0n, report: { $case: 'loading', value: progress } });
     for (let count = 0; count < 3 * limits.queuedPerSession; count += 1) loading();
+    // Nothing follows it that would say the same.
+    const waiting = { ...progress, phase: LoadProgress_Phase.PHASE_WAITING_EDGES };
+    session.report({ ...key, reportId: 0n, report: { $case: 'loading', value: waiting } });
     session.heartbeat(1n, []);
     other.call.resume();
     await other.hear('heartbeat');
+    expect(other.heard.all.at(-2)).toMatchObject({ value: { report: { value: waiting } } });
     expect(other.heard.all.length).toBeLessThan(limits.queuedPerSession);
 
     other.call.pause();
