@@ -14,10 +14,17 @@ export type EngineVerdict =
 export async function judgeForLlama(model: GgufModel): Promise<EngineVerdict> {
   const recipe = sliceRecipes.get(model.architecture);
   if (recipe?.proof.kind !== 'verified') return obstacle(unknownArchitecture(model.architecture));
-  const unreadable = embeddingObstacle(model);
+  const unreadable = tokenizerObstacle(model) ?? embeddingObstacle(model);
   if (unreadable !== undefined) return obstacle(unreadable);
   const judged = await refusing(async () => ({ kind: 'cuts' as const, cuts: modelCuts(recipe, model) }));
   return judged.kind === 'refused' ? obstacle(judged.error.message) : judged;
+}
+
+/** Stages need none, but prompts do. */
+function tokenizerObstacle({ path, metadata }: GgufModel): string | undefined {
+  const name = metadata.text('tokenizer.ggml.model');
+  if (name !== undefined && name !== 'none' && name !== 'no_vocab') return undefined;
+  return `${path} has no tokenizer, so no prompt can be made into tokens: take a file that embeds one`;
 }
 
 function obstacle(message: string): EngineVerdict {

@@ -7,12 +7,13 @@ import { type PlanningRequest, planRequest } from '../core/planner/plan-request.
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { answerError, runNotFound } from './answer-errors.js';
 import { checkPlanRequest, checkRestartPolicy } from './check-plan-request.js';
+import { withEngine } from './default-engine.js';
 import type { Loop } from './loop.js';
 import type { ModelLibrary } from './model-library.js';
 import { runView } from './run-view.js';
 import { sha256 } from './sha256.js';
 
-type ReadModel = Pick<PlanningRequest, 'inspection' | 'modelObstacle' | 'modelCuts'>;
+type ReadRequest = Pick<PlanningRequest, 'request' | 'inspection' | 'modelObstacle' | 'modelCuts' | 'warnings'>;
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 
 /** Inspecting, planning and creating. */
@@ -25,11 +26,10 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
 
     async planRun({ plan }) {
       checkPlanRequest(plan!);
-      const model = await readModel(library, plan!);
+      const read = await readRequest(loop, library, plan!);
       const draft = loop.peek();
       const outcome = planRequest({
-        request: plan!,
-        ...model,
+        ...read,
         pool: poolOf(draft),
         runId: runId(0n),
         sha256,
@@ -48,14 +48,14 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
       const plan = request.plan!;
       checkPlanRequest(plan);
       checkRestartPolicy(request.restart);
-      const model = await readModel(library, plan);
+      const { request: planned, ...model } = await readRequest(loop, library, plan);
       const answer = await loop.request((call) => ({
         kind: 'run-requested',
         call,
         request: {
           requestId: request.requestId,
           digest: payloadDigest(request),
-          plan,
+          plan: planned,
           ...model,
           expectedPlanId: request.expectedPlanId,
         },
@@ -87,13 +87,14 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
 }
 
 /** A request that brings its own facts needs no file on this disk. */
-async function readModel(library: ModelLibrary, plan: PlanRequest): Promise<ReadModel> {
-  if (plan.facts) return {};
-  const { inspection, obstacle, llama } = await library.inspect(plan.model);
-  if (obstacle !== undefined || plan.settings?.engine !== 'llama.cpp') return { inspection, modelObstacle: obstacle };
-  return llama.kind === 'obstacle'
-    ? { inspection, modelObstacle: llama.message }
-    : { inspection, modelCuts: llama.cuts };
+async function readRequest(loop: Loop, library: ModelLibrary, asked: PlanRequest): Promise<ReadRequest> {
+  if (asked.facts) return { request: asked };
+  const model = await library.inspect(asked.model);
+  const { inspection, obstacle, llama } = model;
+  const { plan: request, warnings } = withEngine(asked, model, poolOf(loop.peek()));
+  const read = { request, inspection, warnings };
+  if (obstacle !== undefined || request.settings?.engine !== 'llama.cpp') return { ...read, modelObstacle: obstacle };
+  return llama.kind === 'obstacle' ? { ...read, modelObstacle: llama.message } : { ...read, modelCuts: llama.cuts };
 }
 
 /** The same payload gives the same digest, whatever its request id. */

@@ -31,6 +31,7 @@ function planAndCommit(draft: Draft, request: RunRequest): Answer {
     inspection: request.inspection,
     modelObstacle: request.modelObstacle,
     modelCuts: request.modelCuts,
+    warnings: request.warnings,
     pool: poolOf(draft),
     runId: id,
     sha256: draft.rules.sha256,

@@ -112,5 +112,7 @@ export interface RunRequest {
   readonly modelObstacle?: string | undefined;
   /** Where the engine may cut that file; absent when it may anywhere, or nobody read it. */
   readonly modelCuts?: ModelCuts | undefined;
+  /** What the launcher should know of how the request was completed. */
+  readonly warnings?: readonly string[] | undefined;
   readonly expectedPlanId?: string | undefined;
 }

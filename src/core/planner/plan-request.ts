@@ -38,6 +38,8 @@ export interface PlanningRequest {
   readonly modelObstacle?: string | undefined;
   /** Where the engine may cut that file; absent when it may anywhere, or nobody read it. */
   readonly modelCuts?: ModelCuts | undefined;
+  /** What the launcher should know of how the request was completed; sentences for the report. */
+  readonly warnings?: readonly string[] | undefined;
   /** Every known node, by ascending id. */
   readonly pool: readonly PoolNode[];
   readonly runId: RunId;
@@ -108,7 +110,7 @@ export function planRequest(planning: PlanningRequest): PlanningOutcome {
       nodesConsidered: pool.length,
       strategy: placed.strategy,
       selectedBecause: [placed.because],
-      warnings: [...contextWarnings(settings, facts), ...shared.warnings],
+      warnings: [...(planning.warnings ?? []), ...contextWarnings(settings, facts), ...shared.warnings],
       fidelity: fidelityOf(outcome.plan, pool, settings),
     }),
   };
