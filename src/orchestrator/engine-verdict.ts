@@ -14,7 +14,7 @@ export type EngineVerdict =
 export async function judgeForLlama(model: GgufModel): Promise<EngineVerdict> {
   const recipe = sliceRecipes.get(model.architecture);
   if (recipe?.proof.kind !== 'verified') return obstacle(unknownArchitecture(model.architecture));
-  const unreadable = tokenizerObstacle(model) ?? embeddingObstacle(model);
+  const unreadable = embeddingObstacle(model) ?? tokenizerObstacle(model);
   if (unreadable !== undefined) return obstacle(unreadable);
   const judged = await refusing(async () => ({ kind: 'cuts' as const, cuts: modelCuts(recipe, model) }));
   return judged.kind === 'refused' ? obstacle(judged.error.message) : judged;

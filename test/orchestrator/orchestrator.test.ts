@@ -138,7 +138,6 @@ describe('requests', () => {
   it.each([
     ['drainNode', 'DRAIN_NODE'],
     ['deleteNode', 'DELETE_NODE'],
-    ['generate', 'GENERATE'],
   ] as const)('answer UNIMPLEMENTED with a sentence: %s', async (method, reason) => {
     const { client } = await runOrchestrator();
     const call = unaryCall(client, Service[method] as never, { runId: 1n, nodeId: 1n, deadlineMillis: 0n } as never);
