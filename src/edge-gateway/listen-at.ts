@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { chmod } from 'node:fs/promises';
 import type { Server } from 'node:net';
+import { prepareSocketPath } from '../process/prepare-socket-path.js';
 import { type EdgeAddress, formatEdgeAddress } from './edge-address.js';
 import { type GatewayRefusal, refuse } from './gateway-refusal.js';
-import { prepareSocketPath } from './prepare-socket-path.js';
 
 /**
  * Makes a server listen, at a Unix path for this user alone; a refusal is LISTEN_FAILED. Closing the server removes its

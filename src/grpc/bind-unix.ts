@@ -2,8 +2,8 @@ import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
 import { limits } from '../core/limits.js';
+import { probeSocket } from '../process/probe-socket.js';
 import type { BindRefusal, BindResult } from './bind-result.js';
-import { probeSocket } from './probe-socket.js';
 
 /**
  * Makes a server listen on a Unix socket. A missing folder is made with mode 0750; a socket that nobody answers on, left

@@ -13,6 +13,8 @@ export interface AnswerBounds {
   readonly sessions: number;
   /** Tokens of one answer; 0 for no bound of its own. */
   readonly maxTokens: number;
+  /** Id of the first generation session; lower ones belong to an earlier endpoint. */
+  readonly firstSession: bigint;
 }
 
 /** One end of an edge on this machine. */
@@ -37,7 +39,7 @@ export type OpenCheck =
 
 /** Checks an open command and takes from it what is used. */
 export function checkOpen(command: OpenTokenEndpoint): OpenCheck {
-  const { settings, modelPath, maxTokens, outboundSocket, inboundSocket } = command;
+  const { settings, modelPath, maxTokens, firstSession, outboundSocket, inboundSocket } = command;
   const tokenizer = tokenizerOf(command);
   const problem =
     problemOfSocket('outbound_socket', outboundSocket) ??
@@ -55,7 +57,13 @@ export function checkOpen(command: OpenTokenEndpoint): OpenCheck {
     tokenOut: { socket: inboundSocket, contract: contractOf(command, command.tokenOut!) },
     modelPath,
     tokenizer,
-    bounds: { contextLength, microBatch, sessions: Math.max(1, sessions), maxTokens },
+    bounds: {
+      contextLength,
+      microBatch,
+      sessions: Math.max(1, sessions),
+      maxTokens,
+      firstSession: firstSession || 1n,
+    },
   };
 }
 

@@ -1,9 +1,10 @@
+import { prepareSocketPath } from '../process/prepare-socket-path.js';
 import { EdgeDialer } from '../worker/edge/edge-dialer.js';
 import { type EdgeFault, edgeFaultReason } from '../worker/edge/edge-fault.js';
-import { type EdgeListener, listenForEdge } from '../worker/edge/edge-listener.js';
+import { type ConsumerEvents, type EdgeListener, listenForEdge } from '../worker/edge/edge-listener.js';
 import type { ObjectRecord } from '../worker/edge/object-record.js';
 import { type WorkerFault, workerFault } from '../worker/stage-fault.js';
-import type { TokenEdge } from './check-open.js';
+import type { CheckedOpen, TokenEdge } from './check-open.js';
 
 /** A fault and the edge that it is about; 0 for none. */
 export interface EndpointFault extends WorkerFault {
@@ -32,10 +33,9 @@ export type TokenEdgesOutcome =
   | { readonly kind: 'open'; readonly edges: TokenEdges }
   | { readonly kind: 'refused'; readonly fault: EndpointFault };
 
-/** Listens for the last stage and begins to connect to the first. */
+/** Listens for the last stage, also where an endpoint that was killed has listened, and begins to connect to the first. */
 export async function openTokenEdges(
-  tokenIn: TokenEdge,
-  tokenOut: TokenEdge,
+  { tokenIn, tokenOut, bounds: { firstSession } }: CheckedOpen,
   port: TokenEdgesPort,
 ): Promise<TokenEdgesOutcome> {
   let missing = 2;
@@ -46,14 +46,17 @@ export async function openTokenEdges(
     },
     onNote: (sentence: string) => port.note(sentence),
   };
-  const listening = await listenForEdge(tokenOut.socket, tokenOut.contract, {
+  // Whatever stays in the way is told by the listener.
+  await prepareSocketPath(tokenOut.socket).catch(() => {});
+  const consumer: ConsumerEvents = {
     ...common,
     onObject: (object) => {
       port.receive(object);
       listener.taken(object);
     },
     onFault: (fault) => port.fault(faultOf(fault, tokenOut)),
-  });
+  };
+  const listening = await listenForEdge(tokenOut.socket, tokenOut.contract, consumer, { firstSession });
   if (listening.kind === 'refused') return { kind: 'refused', fault: faultOf(listening.fault, tokenOut) };
   const { listener } = listening;
   const dialer = new EdgeDialer(tokenIn.socket, tokenIn.contract, {

@@ -52,7 +52,7 @@ export class PromptScheduler {
     readonly tokenizer: Tokenizer,
     readonly port: SchedulerPort,
   ) {
-    this.#pool = new SessionPool(bounds.sessions, bounds.microBatch, port);
+    this.#pool = new SessionPool(bounds.sessions, bounds.microBatch, port, bounds.firstSession);
   }
 
   load(): Omit<TokenEndpointHealth, 'sequence'> {

@@ -10,13 +10,16 @@ export class SessionPool {
   readonly #taken = new Set<StageSession>();
   /** By conversation, the one that rested longest first. */
   readonly #conversations = new Map<string, StageSession>();
-  #lastId = 0n;
+  #nextId: bigint;
 
   constructor(
     readonly capacity: number,
     readonly microBatch: number,
     readonly port: SessionPort,
-  ) {}
+    firstId: bigint,
+  ) {
+    this.#nextId = firstId;
+  }
 
   /** Sessions that the stages hold. */
   get size(): number {
@@ -40,8 +43,8 @@ export class SessionPool {
       this.#makeRoom();
       return undefined;
     }
-    this.#lastId += 1n;
-    const session = new StageSession(this.#lastId, this.microBatch, this.port);
+    const session = new StageSession(this.#nextId, this.microBatch, this.port);
+    this.#nextId += 1n;
     this.#sessions.set(session.id, session);
     if (conversation !== '') this.#conversations.set(conversation, session);
     return this.#use(session);

@@ -151,7 +151,7 @@ export class TokenEndpoint {
   }
 
   async #connect(checked: CheckedOpen, tokenizer: Tokenizer): Promise<void> {
-    const opened = await openTokenEdges(checked.tokenIn, checked.tokenOut, {
+    const opened = await openTokenEdges(checked, {
       connected: () => this.#connected(scheduler, tokenizer),
       receive: (object) => this.#take(scheduler, object, checked),
       room: () => outbox.flush(),

@@ -9,6 +9,8 @@ import { inputRowBytes, type StageShape } from './stage-loop-steps.js';
 export interface EdgeEnd {
   readonly socket: string;
   readonly contract: EdgeContract;
+  /** A token edge: the token endpoint at its other end may go, and another one come. */
+  readonly reopens: boolean;
 }
 
 /** Both edges of a stage, and what its loop must know to use them. */
@@ -42,8 +44,8 @@ export function checkEdges(command: PrepareStage, provision: ProvisionStage, set
   const given = contractOf({ ...identity, edgeId: outbound!.edgeId, producerNodeId: nodeId }, outbound!);
   return {
     kind: 'edges',
-    inbound: { socket: inboundSocket, contract: { ...taken, maxExtent } },
-    outbound: { socket: outboundSocket, contract: given },
+    inbound: { socket: inboundSocket, contract: { ...taken, maxExtent }, reopens: isTokenEdge(inbound!) },
+    outbound: { socket: outboundSocket, contract: given, reopens: isTokenEdge(outbound!) },
     shape,
   };
 }
@@ -71,6 +73,10 @@ function problemOfEdges({ stageIndex, stageCount, inbound, outbound, model }: Pr
     if (edge.objectSpec.alignment === 0) return `has an ${name} edge with alignment 0`;
   }
   return undefined;
+}
+
+function isTokenEdge({ kind }: { kind: EdgeKind }): boolean {
+  return kind === EdgeKind.EDGE_KIND_TOKEN_IN || kind === EdgeKind.EDGE_KIND_TOKEN_OUT;
 }
 
 function contractOf(

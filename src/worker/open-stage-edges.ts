@@ -2,6 +2,7 @@ import type { CheckedEdges } from './check-edges.js';
 import { EdgeDialer } from './edge/edge-dialer.js';
 import { type EdgeFault, edgeFaultReason } from './edge/edge-fault.js';
 import { listenForEdge } from './edge/edge-listener.js';
+import type { ObjectRecord } from './edge/object-record.js';
 import { type WorkerFault, workerFault } from './stage-fault.js';
 import { StageLoop } from './stage-loop.js';
 
@@ -42,20 +43,12 @@ export async function openStageEdges(edges: CheckedEdges, port: StageEdgesPort):
     fault: (fault) => port.fault(fault),
     busy: (isBusy) => port.busy(isBusy),
   });
-  const listening = await listenForEdge(inbound.socket, inbound.contract, {
-    onReady,
-    onObject: (object) => loop.accept(object),
-    onFault,
-    onNote,
-  });
+  const consumer = { onReady, onObject: (object: ObjectRecord) => loop.accept(object), onFault, onNote };
+  const listening = await listenForEdge(inbound.socket, inbound.contract, consumer, inbound);
   if (listening.kind === 'refused') return { kind: 'refused', fault: faultOf(listening.fault) };
   const { listener } = listening;
-  const dialer = new EdgeDialer(outbound.socket, outbound.contract, {
-    onReady,
-    onRoom: () => loop.wake(),
-    onFault,
-    onNote,
-  });
+  const producer = { onReady, onRoom: () => loop.wake(), onFault, onNote };
+  const dialer = new EdgeDialer(outbound.socket, outbound.contract, producer, outbound);
   return { kind: 'open', loop };
 }
 

@@ -82,9 +82,16 @@ export class Cluster {
     return existsSync(diary) ? readFileSync(diary, 'utf8').trim().split('\n').map(Number) : [];
   }
 
-  async create(requestId: string, stageCount: number, engine = ''): Promise<bigint> {
+  /** Creates a run of the fixture engine, unless the settings name another. */
+  async create(
+    requestId: string,
+    stageCount: number,
+    settings: Partial<StageSettings> = {},
+    more: Partial<PlanRequest> = {},
+  ): Promise<bigint> {
     const model = { source: { $case: 'localPath', value: this.model } } as const;
-    const plan: PlanRequest = { model, mode: 0, stageCount, settings: StageSettings.fromPartial({ engine }) };
+    const asked = StageSettings.fromPartial({ engine: 'fixture', ...settings });
+    const plan: PlanRequest = { model, mode: 0, stageCount, settings: asked, ...more };
     const { outcome } = await unaryCall(this.client, Service.createRun, { requestId, plan });
     if (outcome?.$case !== 'run') throw new Error(outcome?.value.message);
     return outcome.value.runId;

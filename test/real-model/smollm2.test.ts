@@ -43,7 +43,7 @@ describe('SmolLM2-135M-Instruct', () => {
     'is loaded by %s on three agents and stopped, each having read its own bytes and no more',
     async (engine) => {
       const cluster = await Cluster.start(['alpha', 'beta', 'gamma'], { model, ownWorkers: true });
-      const runId = await cluster.create('smollm2', 3, engine);
+      const runId = await cluster.create('smollm2', 3, { engine });
       await watchUntil(cluster.client, runId, RunPhase.RUN_PHASE_RUNNING);
       const { stages, settings } = await getRun(cluster.client, runId);
       expect(stages.map(({ layerStart, layerEndExclusive }) => [layerStart, layerEndExclusive])).toEqual([

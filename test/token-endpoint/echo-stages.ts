@@ -39,7 +39,7 @@ export class EchoStages {
     readonly next: (tokens: readonly number[]) => number = (tokens) => tokens.at(-1)! + 1,
   ) {
     this.scheduler = new PromptScheduler(
-      { contextLength: 64, microBatch: 4, sessions: 2, maxTokens: 0, ...bounds },
+      { contextLength: 64, microBatch: 4, sessions: 2, maxTokens: 0, firstSession: 1n, ...bounds },
       byteTokenizer,
       {
         say: (event) => this.events.push(event),

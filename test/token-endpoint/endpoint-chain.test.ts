@@ -148,15 +148,22 @@ test.each([0, 1, 2])('stage %i dies in the middle of an answer: a fault names th
   await chain.stop();
 });
 
-test('the endpoint dies: the stages at its edges report that', async () => {
-  const chain = await EndpointChain.start(model, [1, 3]);
-  chain.endpoint.generate('cut', ENDLESS);
-  chain.endpoint.child.kill('SIGKILL');
-  for (const worker of [chain.workers[0]!, chain.workers[2]!]) {
-    expect((await worker.heard('fault')).reason).toBe(StageFaultReason.STAGE_FAULT_REASON_EDGE_CLOSED);
+test('the endpoint is killed in the middle of its answers, and the next one finds the stages as new', async () => {
+  const chain = await EndpointChain.start(model, [1, 3], { contextLength: 4096 });
+  const prompt = prompts[3]!;
+  const fresh = said(await chain.endpoint.answer('fresh', prompt, { maxTokens: COUNT }));
+  for (let turn = 1; turn <= 20; turn++) {
+    // One that is answered, one that is still read in, and one of which only its first pieces are.
+    for (const [id, text] of [ENDLESS, 'x'.repeat(200), 'y'.repeat(4000)].entries()) {
+      chain.endpoint.generate(`cut-${id}`, text, { conversation: `kept-${id}` });
+    }
+    await chain.endpoint.heard('delta', ({ requestId }) => requestId === 'cut-0');
+    await chain.replaceEndpoint(BigInt(turn) * 1000n);
+    expect(said(await chain.endpoint.answer('again', prompt, { maxTokens: COUNT }))).toEqual(fresh);
   }
+  for (const worker of chain.workers) expect(worker.kinds()).not.toContain('fault');
   await chain.stop();
-});
+}, 180_000);
 
 test.each([
   ['stdin closes', 0],

@@ -16,7 +16,8 @@ export class EndpointChain {
   private constructor(
     readonly folder: string,
     readonly workers: readonly WorkerProcess[],
-    readonly endpoint: EndpointProcess,
+    public endpoint: EndpointProcess,
+    readonly command: OpenTokenEndpoint,
   ) {}
 
   /** `cuts` are the layers at which a new stage starts. Resolves when every stage and the endpoint are ready. */
@@ -39,7 +40,18 @@ export class EndpointChain {
     const value = { ...openCommand(model, folder, stageCount, settings), ...open };
     endpoint.send({ $case: 'open', value });
     await Promise.all([endpoint.heard('ready'), ...workers.map((worker) => worker.heard('ready'))]);
-    return new EndpointChain(folder, workers, endpoint);
+    return new EndpointChain(folder, workers, endpoint, value);
+  }
+
+  /** Kills the endpoint as a crash of its machine's orchestrator does, and opens another one for the same run. */
+  async replaceEndpoint(firstSession: bigint): Promise<void> {
+    this.endpoint.child.kill('SIGKILL');
+    this.endpoint = new EndpointProcess();
+    this.endpoint.send({ $case: 'open', value: { ...this.command, firstSession } });
+    const fault = this.endpoint.heard('fault').then(({ message }) => Promise.reject(new Error(message)));
+    await Promise.race([this.endpoint.heard('ready'), fault]);
+    // It may fault, or be killed, later on.
+    fault.catch(() => {});
   }
 
   async stop(): Promise<void> {

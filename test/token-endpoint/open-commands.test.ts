@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import type { EdgePlan } from '../../gen/stageplane/v1/plan.js';
@@ -85,11 +85,14 @@ test('a prompt before the edges are connected is refused, and the endpoint goes 
 });
 
 test('a socket that cannot be listened on is a fault of that edge', async () => {
-  start().send({ $case: 'open', value: command({ inboundSocket: join(folder, 'no', 'such', 'folder') }) });
+  const inboundSocket = join(folder, 'no-socket');
+  writeFileSync(inboundSocket, 'a file of somebody');
+  start().send({ $case: 'open', value: command({ inboundSocket }) });
   expect(await endpoint.heard('fault')).toMatchObject({
     reason: StageFaultReason.STAGE_FAULT_REASON_WORKER_START_FAILED,
     edgeId: 2n,
   });
+  expect(readFileSync(inboundSocket, 'utf8')).toBe('a file of somebody');
 });
 
 test.runIf(hasLibrary)('a model without a tokenizer, or none at all, is refused with its name', async () => {

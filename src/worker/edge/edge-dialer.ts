@@ -3,6 +3,7 @@ import { limits } from '../../core/limits.js';
 import type { EdgeContract } from './edge-contract.js';
 import type { EdgeFault } from './edge-fault.js';
 import { edgeName, encodePreamble, PREAMBLE_BYTES } from './edge-preamble.js';
+import { NewestObjects } from './newest-objects.js';
 import { encodeHeader, HEADER_BYTES, objectFlags, type StageObject } from './object-record.js';
 import { readBlock } from './read-block.js';
 import { SessionSequences } from './session-sequences.js';
@@ -13,18 +14,30 @@ export interface ProducerEvents {
   onReady(): void;
   /** There is room again after `hasRoom` said no. */
   onRoom(): void;
-  /** The edge is over. Once, and nothing follows. */
+  /** The edge is over. Once, and nothing follows. Not for an end that may reopen. */
   onFault(fault: EdgeFault): void;
-  /** A sentence for the log: why the edge is not ready yet. Once. */
+  /** A sentence for the log: why the edge is not ready yet, once until it is. */
   onNote(sentence: string): void;
 }
 
-/** The producer's end of one edge. Connects until its consumer takes it; what ends it then is final. */
+/** In what the producer's end of a token edge differs. */
+export interface ProducerOptions {
+  /**
+   * The end of the consumer is no fault: it is connected to again, and what is sent meanwhile holds nobody up. Only the
+   * newest objects are kept for it. Default false.
+   */
+  readonly reopens?: boolean;
+}
+
+/** The producer's end of one edge. Connects until its consumer takes it; what ends it then is final, or begins anew. */
 export class EdgeDialer {
-  readonly #sequences = new SessionSequences();
+  #sequences = new SessionSequences();
+  /** There is some once the consumer was lost, and until it is back. */
+  #missed: NewestObjects | undefined;
   #socket: Socket | undefined;
   #retry: NodeJS.Timeout | undefined;
   #ready = false;
+  #wasReady = false;
   #over = false;
   #noted = false;
   /** Someone waits for room. */
@@ -35,21 +48,36 @@ export class EdgeDialer {
     readonly path: string,
     readonly contract: EdgeContract,
     readonly events: ProducerEvents,
+    readonly options: ProducerOptions = {},
   ) {
     this.#connect();
   }
 
   /** Whether an object with `payloadBytes` fits beside what is not written yet; when not, `onRoom` tells. */
   hasRoom(payloadBytes: number): boolean {
+    if (this.#missed !== undefined) return true;
     const waiting = this.#socket?.writableLength ?? 0;
     const fits = waiting === 0 || waiting + HEADER_BYTES + payloadBytes <= this.contract.capacity;
-    this.#awaited = !this.#ready || !fits;
+    this.#awaited = !this.#isOpen || !fits;
     return !this.#awaited;
   }
 
   /** Writes an object without copying its payload. Only when there is room (I16). */
   send(object: StageObject): void {
     if (this.#over) return;
+    if (this.#missed === undefined) this.#write(object);
+    else this.#missed.add(object);
+  }
+
+  /** Ends the edge; what was sent still arrives. */
+  close(): void {
+    this.#over = true;
+    clearTimeout(this.#retry);
+    if (this.#ready) this.#socket?.end();
+    else this.#socket?.destroy();
+  }
+
+  #write(object: StageObject): void {
     const { session, flags, payload } = object;
     const header = encodeHeader({ ...object, sequence: this.#sequences.next(session) });
     if ((flags & objectFlags.RELEASE) !== 0) this.#sequences.forget(session);
@@ -67,12 +95,8 @@ export class EdgeDialer {
     socket.uncork();
   }
 
-  /** Ends the edge; what was sent still arrives. */
-  close(): void {
-    this.#over = true;
-    clearTimeout(this.#retry);
-    if (this.#ready) this.#socket?.end();
-    else this.#socket?.destroy();
+  get #isOpen(): boolean {
+    return this.#ready && !this.#socket!.destroyed;
   }
 
   #connect(): void {
@@ -94,10 +118,19 @@ export class EdgeDialer {
       }
       // A consumer says nothing more, but only a socket that is read notices its end.
       socket.resume();
-      this.#ready = true;
-      this.events.onReady();
-      this.#written();
+      this.#taken();
     });
+  }
+
+  #taken(): void {
+    this.#ready = true;
+    if (!this.#wasReady) this.events.onReady();
+    this.#wasReady = true;
+    // A prompt of the next consumer may have been answered before its own answer came here.
+    const missed = this.#missed?.objects() ?? [];
+    this.#missed = undefined;
+    for (const object of missed) this.#write(object);
+    this.#written();
   }
 
   #written(): void {
@@ -108,15 +141,28 @@ export class EdgeDialer {
 
   #closed(problem: string): void {
     if (this.#over) return;
-    if (this.#ready) {
+    const name = edgeName(this.contract);
+    if (this.#ready && !this.options.reopens) {
       this.#over = true;
-      const message = `the consumer closed ${edgeName(this.contract)}: look for the fault of the stage after`;
-      this.events.onFault({ kind: 'closed', message });
+      this.events.onFault({
+        kind: 'closed',
+        message: `the consumer closed ${name}: look for the fault of the stage after`,
+      });
       return;
     }
     this.#retry = setTimeout(() => this.#connect(), limits.edgeRetryMillis);
+    if (this.#ready) this.#lose();
     if (this.#noted) return;
     this.#noted = true;
-    this.events.onNote(`${edgeName(this.contract)} is not connected yet (${problem}); it goes on trying`);
+    this.events.onNote(`${name} is ${this.#wasReady ? 'no longer' : 'not'} connected (${problem}); it goes on trying`);
+  }
+
+  /** The next consumer knows nothing of this one's sessions: every count begins anew. */
+  #lose(): void {
+    this.#ready = false;
+    this.#noted = false;
+    this.#sequences = new SessionSequences();
+    this.#missed = new NewestObjects(this.contract.capacity);
+    this.#written();
   }
 }

@@ -14,10 +14,21 @@ export interface ConsumerEvents {
   onReady(): void;
   /** In the order of the edge. The object stays in the ring until `taken`. */
   onObject(object: ObjectRecord): void;
-  /** The edge is over, after the last whole object. Once, and nothing follows. */
+  /** The edge is over, after the last whole object. Once, and nothing follows. Not for an end that may reopen. */
   onFault(fault: EdgeFault): void;
-  /** A sentence for the log: someone was turned away. */
+  /** A sentence for the log: someone was turned away, or a producer that may come again has gone. */
   onNote(sentence: string): void;
+}
+
+/** In what the consumer's end of a token edge differs. */
+export interface ConsumerOptions {
+  /**
+   * The end of the producer is no fault: the sessions that it has left open are cancelled and released, as if it had
+   * said so, and it may come again. Default false.
+   */
+  readonly reopens?: boolean;
+  /** Objects of lower sessions are left over from an earlier consumer and are passed over. Default 0. */
+  readonly firstSession?: bigint;
 }
 
 export type ListenOutcome =
@@ -29,6 +40,7 @@ export async function listenForEdge(
   path: string,
   contract: EdgeContract,
   events: ConsumerEvents,
+  options: ConsumerOptions = {},
 ): Promise<ListenOutcome> {
   const server = createServer();
   try {
@@ -36,7 +48,7 @@ export async function listenForEdge(
     if (Buffer.byteLength(path) > limits.socketPathBytes) throw new Error(`over ${limits.socketPathBytes} bytes`);
     server.listen(path);
     await once(server, 'listening');
-    return { kind: 'listening', listener: new EdgeListener(server, contract, events) };
+    return { kind: 'listening', listener: new EdgeListener(server, contract, events, options) };
   } catch (error) {
     const { message } = error as Error;
     const sentence = `${edgeName(contract)} cannot listen on ${path} (${message}): give it a new path in a folder of its own`;
@@ -44,14 +56,15 @@ export async function listenForEdge(
   }
 }
 
-/** The consumer's end of one edge: its socket, its ring, and the one producer that it takes. */
+/** The consumer's end of one edge: its socket, its ring, and the one producer that it takes at a time. */
 export class EdgeListener {
-  readonly #decoder: RecordDecoder;
+  #decoder: RecordDecoder;
   /** Connections that have not said yet whose they are. */
   readonly #strangers = new Set<Socket>();
   #producer: Socket | undefined;
   /** Bytes of the objects that were handed out and not taken yet. */
   #held = 0;
+  #wasReady = false;
   #ended = false;
   #over = false;
   #pumping = false;
@@ -60,8 +73,9 @@ export class EdgeListener {
     readonly server: Server,
     readonly contract: EdgeContract,
     readonly events: ConsumerEvents,
+    readonly options: ConsumerOptions,
   ) {
-    this.#decoder = new RecordDecoder(contract);
+    this.#decoder = this.#newDecoder();
     server.on('connection', (socket) => this.#greet(socket));
     server.on('error', (error) => events.onNote(`${edgeName(contract)} cannot take a connection: ${error.message}`));
   }
@@ -107,7 +121,14 @@ export class EdgeListener {
     if (decoded.kind === 'malformed') return decoded.problem;
     const foreign = foreignPart(decoded.edge, this.contract);
     if (foreign !== undefined) return foreign;
-    return this.#producer === undefined ? undefined : 'comes second: the edge has its producer';
+    if (this.#producer === undefined) return undefined;
+    if (this.options.reopens) this.#probe(this.#producer);
+    return 'comes second: the edge has its producer';
+  }
+
+  /** While the ring is full nobody reads, and the end of a producer shows only when something is written to it. */
+  #probe(producer: Socket): void {
+    if (producer.writableLength === 0) producer.write(encodePreamble(this.contract));
   }
 
   #turnAway(socket: Socket, problem: string): void {
@@ -123,11 +144,36 @@ export class EdgeListener {
       this.#pump();
     });
     socket.on('close', () => {
-      this.#ended = true;
-      this.#pump();
+      if (this.options.reopens) this.#reopen();
+      else this.#end();
     });
-    this.events.onReady();
+    if (!this.#wasReady) this.events.onReady();
+    this.#wasReady = true;
     socket.resume();
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#pump();
+  }
+
+  /** What was not handed out yet goes with the producer; what was, ends behind it. */
+  #reopen(): void {
+    if (this.#over) return;
+    const ends = this.#decoder.ends();
+    this.#producer = undefined;
+    this.#decoder = this.#newDecoder();
+    this.events.onNote(`the producer of ${edgeName(this.contract)} went away: its sessions end, and it may come again`);
+    for (const object of ends) this.#handOut(object);
+  }
+
+  #newDecoder(): RecordDecoder {
+    return new RecordDecoder(this.contract, this.options.firstSession);
+  }
+
+  #handOut(object: ObjectRecord): void {
+    this.#held += recordBytes(object);
+    this.events.onObject(object);
   }
 
   /** Hands out what has arrived as far as the ring has room; the rest stays in the socket and slows the producer. */
@@ -145,8 +191,7 @@ export class EdgeListener {
     const decoded = this.#decoder.next(room);
     switch (decoded.kind) {
       case 'object':
-        this.#held += recordBytes(decoded.object);
-        this.events.onObject(decoded.object);
+        this.#handOut(decoded.object);
         return true;
       case 'starved':
         if (this.#ended) this.#fail(this.#decoder.end());

@@ -42,7 +42,11 @@ export class RecordDecoder {
   #payloadBlock: Block | undefined;
   #fault: EdgeFault | undefined;
 
-  constructor(readonly contract: EdgeContract) {}
+  constructor(
+    readonly contract: EdgeContract,
+    /** Objects of lower sessions are passed over, whatever their sequence. */
+    readonly firstSession = 0n,
+  ) {}
 
   /** Adds bytes. Only when `next` was starved: the chunk before must be used up. */
   push(chunk: Buffer): void {
@@ -51,6 +55,27 @@ export class RecordDecoder {
 
   /** The next object, if it takes at most `room` bytes, header included. */
   next(room: number): Decoded {
+    for (;;) {
+      const decoded = this.#next(room);
+      if (decoded.kind !== 'object' || !this.#isPassedOver(decoded.object)) return decoded;
+    }
+  }
+
+  /** The stream has ended and another may follow: what ends each session that its producer has left open. */
+  ends(): ObjectRecord[] {
+    // The header of an unfinished object has been counted already, also when it was to be the last of its session.
+    const unfinished = this.#header === undefined ? [] : [this.#header.session];
+    const open = new Set([...this.#sequences.sessions(), ...unfinished]);
+    return [...open].flatMap((session) => {
+      const sequence = this.#sequences.next(session);
+      return [
+        { session, sequence, flags: objectFlags.CANCEL, payload: NOTHING },
+        { session, sequence: sequence + 1, flags: objectFlags.RELEASE, payload: NOTHING },
+      ];
+    });
+  }
+
+  #next(room: number): Decoded {
     if (this.#fault === undefined && this.#header === undefined) this.#readHeader();
     if (this.#fault !== undefined) return { kind: 'fault', fault: this.#fault };
     if (this.#header === undefined) return STARVED;
@@ -81,6 +106,7 @@ export class RecordDecoder {
     this.#fault = this.#faultOf(header);
     if (this.#fault !== undefined) return;
     this.#header = header;
+    if (this.#isPassedOver(header)) return;
     if ((header.flags & objectFlags.RELEASE) !== 0) this.#sequences.forget(header.session);
     else this.#sequences.advance(header.session);
   }
@@ -126,6 +152,7 @@ export class RecordDecoder {
     }
     const flagged = flagsProblem(flags, extent);
     if (flagged !== undefined) return this.#broken('wrong-flags', flagged);
+    if (this.#isPassedOver(header)) return undefined;
     const expected = this.#sequences.next(session);
     if (sequence !== expected) {
       return this.#broken('wrong-sequence', `has sequence ${sequence} in session ${session}, ${expected} was due`);
@@ -137,6 +164,10 @@ export class RecordDecoder {
       );
     }
     return undefined;
+  }
+
+  #isPassedOver({ session }: Pick<ObjectHeader, 'session'>): boolean {
+    return session < this.firstSession;
   }
 
   #broken(kind: EdgeFault['kind'], what: string, advice = 'run one version on both of its nodes'): EdgeFault {

@@ -14,6 +14,11 @@ export class SessionSequences {
     return this.#next.size >= limits.sessionsPerStage && !this.#next.has(session);
   }
 
+  /** Every session that is open. */
+  sessions(): bigint[] {
+    return [...this.#next.keys()];
+  }
+
   advance(session: bigint): void {
     this.#next.set(session, this.next(session) + 1);
   }

@@ -1,16 +1,23 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StageFaultReason } from '../../../gen/stageplane/v1/run.js';
 import { limits } from '../../../src/core/limits.js';
 import type { EdgeContract } from '../../../src/worker/edge/edge-contract.js';
-import { EdgeDialer } from '../../../src/worker/edge/edge-dialer.js';
+import { EdgeDialer, type ProducerEvents, type ProducerOptions } from '../../../src/worker/edge/edge-dialer.js';
 import { type EdgeFault, edgeFaultReason } from '../../../src/worker/edge/edge-fault.js';
-import { type EdgeListener, listenForEdge } from '../../../src/worker/edge/edge-listener.js';
+import {
+  type ConsumerEvents,
+  type ConsumerOptions,
+  type EdgeListener,
+  listenForEdge,
+} from '../../../src/worker/edge/edge-listener.js';
 import { encodePreamble } from '../../../src/worker/edge/edge-preamble.js';
-import { encodeHeader, type ObjectRecord } from '../../../src/worker/edge/object-record.js';
+import { encodeHeader, HEADER_BYTES, type ObjectRecord, objectFlags } from '../../../src/worker/edge/object-record.js';
 
 const contract: EdgeContract = {
   runId: 7n,
@@ -50,14 +57,19 @@ class Happening<T> {
   }
 }
 
-async function consumer({ takes = true, edge = contract } = {}) {
+interface ConsumerSetup extends ConsumerOptions {
+  readonly takes?: boolean;
+  readonly edge?: EdgeContract;
+}
+
+async function consumer({ takes = true, edge = contract, ...options }: ConsumerSetup = {}) {
   const happened = {
     ready: new Happening<true>(),
     objects: new Happening<ObjectRecord>(),
     faults: new Happening<EdgeFault>(),
     notes: new Happening<string>(),
   };
-  const listening = await listenForEdge(path, edge, {
+  const events: ConsumerEvents = {
     onReady: () => happened.ready.tell(true),
     onObject: (object) => {
       happened.objects.tell(object);
@@ -65,26 +77,28 @@ async function consumer({ takes = true, edge = contract } = {}) {
     },
     onFault: (fault) => happened.faults.tell(fault),
     onNote: (sentence) => happened.notes.tell(sentence),
-  });
+  };
+  const listening = await listenForEdge(path, edge, events, options);
   if (listening.kind === 'refused') throw new Error(listening.fault.message);
   const listener: EdgeListener = listening.listener;
   opened.push(listener);
   return { listener, ...happened };
 }
 
-function producer(edge: EdgeContract = contract) {
+function producer(edge: EdgeContract = contract, options: ProducerOptions = {}) {
   const happened = {
     ready: new Happening<true>(),
     room: new Happening<true>(),
     faults: new Happening<EdgeFault>(),
     notes: new Happening<string>(),
   };
-  const dialer = new EdgeDialer(path, edge, {
+  const events: ProducerEvents = {
     onReady: () => happened.ready.tell(true),
     onRoom: () => happened.room.tell(true),
     onFault: (fault) => happened.faults.tell(fault),
     onNote: (sentence) => happened.notes.tell(sentence),
-  });
+  };
+  const dialer = new EdgeDialer(path, edge, events, options);
   opened.push(dialer);
   return { dialer, ...happened };
 }
@@ -181,6 +195,126 @@ describe('an edge', () => {
     expect(fault!.kind).toBe('wrong-magic');
     expect(edgeFaultReason(fault!)).toBe(StageFaultReason.STAGE_FAULT_REASON_EDGE_PROTOCOL);
     await new Promise((resolve) => socket.on('close', resolve));
+  });
+});
+
+describe('an edge that reopens', () => {
+  const { CANCEL, RELEASE } = objectFlags;
+  const shapes = (objects: readonly ObjectRecord[]) => objects.map(({ session, flags }) => [session, flags]);
+  const headerOf = (session: bigint, flags: number, payload: Uint8Array, sequence = 0) =>
+    encodeHeader({ session, flags, payload, sequence });
+
+  test('ends the sessions that its producer left open, the one of an unfinished object too, and takes it again', async () => {
+    const receiver = await consumer({ reopens: true });
+    const [row, none] = [Buffer.alloc(4), Buffer.alloc(0)];
+    const first = stranger(
+      encodePreamble(contract),
+      headerOf(1n, 0, row),
+      row,
+      headerOf(2n, 0, row),
+      row,
+      headerOf(2n, RELEASE, none, 1),
+      headerOf(3n, 0, row),
+      row,
+      // The last of its session, had it come whole.
+      headerOf(3n, RELEASE, row, 1),
+      Buffer.alloc(2),
+    );
+    await receiver.objects.atLeast(4);
+    first.destroy();
+    expect(shapes((await receiver.objects.atLeast(8)).slice(4))).toEqual([
+      [1n, CANCEL],
+      [1n, RELEASE],
+      [3n, CANCEL],
+      [3n, RELEASE],
+    ]);
+    const second = producer();
+    await second.ready.atLeast(1);
+    second.dialer.send(object(row, 4n));
+    expect(shapes((await receiver.objects.atLeast(9)).slice(8))).toEqual([[4n, 0]]);
+    expect(receiver.ready.all).toHaveLength(1);
+    expect(receiver.faults.all).toEqual([]);
+    expect(receiver.notes.all).toEqual([expect.stringContaining('the producer of edge 2 of run 7 went away')]);
+  });
+
+  test('notices the end of a producer also while its ring is full and nobody reads', async () => {
+    const receiver = await consumer({ reopens: true, takes: false });
+    const payload = Buffer.alloc(984);
+    const records = Array.from({ length: 1000 }, (_, sequence) => [headerOf(1n, 0, payload, sequence), payload]);
+    const first = stranger(encodePreamble(contract), ...records.flat());
+    await receiver.objects.atLeast(4);
+    first.destroy();
+    // What it had written is still in the socket: only who comes second makes the consumer look.
+    const second = producer();
+    await second.ready.atLeast(1);
+    expect(shapes(receiver.objects.all.slice(4))).toEqual([
+      [1n, CANCEL],
+      [1n, RELEASE],
+    ]);
+  });
+
+  test('refuses who comes second, and what is broken is still a fault', async () => {
+    const receiver = await consumer({ reopens: true });
+    const socket = stranger(encodePreamble(contract));
+    await receiver.ready.atLeast(1);
+    const second = producer();
+    expect(await receiver.notes.atLeast(1)).toEqual([expect.stringContaining('comes second')]);
+    socket.write(Buffer.alloc(HEADER_BYTES, 'x'));
+    expect(await receiver.faults.atLeast(1)).toMatchObject([{ kind: 'wrong-magic' }]);
+    expect(second.ready.all).toEqual([]);
+  });
+
+  test('holds nobody up while its consumer is away, and brings the newest objects to the next one', async () => {
+    let taken: Socket | undefined;
+    const deaf = createServer({ pauseOnConnect: true }, (socket) => {
+      taken = socket;
+      socket.write(encodePreamble(contract));
+    }).listen(path);
+    await once(deaf, 'listening');
+    const sender = producer(contract, { reopens: true });
+    await sender.ready.atLeast(1);
+    do {
+      while (sender.dialer.hasRoom(984)) sender.dialer.send(object(Buffer.alloc(984)));
+      await nextTurn();
+    } while (sender.dialer.hasRoom(984));
+    const told = sender.room.all.length;
+    deaf.close();
+    taken!.destroy();
+    expect(await sender.notes.atLeast(1)).toEqual([expect.stringContaining('edge 2 of run 7 is no longer connected')]);
+    // Whoever waited for room is told that there is some.
+    expect(sender.room.all.length).toBeGreaterThan(told);
+    for (let session = 1n; session <= 100n; session++) {
+      expect(sender.dialer.hasRoom(984)).toBe(true);
+      sender.dialer.send(object(Buffer.alloc(984), session));
+    }
+    const second = await consumer({ firstSession: 99n });
+    sender.dialer.send(object(Buffer.alloc(4), 101n));
+    const objects = await second.objects.atLeast(3);
+    expect(objects.map(({ session, sequence }) => [session, sequence])).toEqual([
+      [99n, 0],
+      [100n, 0],
+      [101n, 0],
+    ]);
+    expect(sender.ready.all).toHaveLength(1);
+    expect(sender.faults.all).toEqual([]);
+  });
+
+  test('passes over what is left of lower sessions, whatever its sequence', async () => {
+    const receiver = await consumer({ firstSession: 5n });
+    const row = Buffer.alloc(4);
+    const records = [
+      headerOf(4n, 0, row, 17),
+      row,
+      headerOf(5n, 0, row),
+      row,
+      headerOf(4n, CANCEL, Buffer.alloc(0), 3),
+    ];
+    stranger(encodePreamble(contract), ...records, headerOf(6n, 0, row), row);
+    expect(shapes(await receiver.objects.atLeast(2))).toEqual([
+      [5n, 0],
+      [6n, 0],
+    ]);
+    expect(receiver.faults.all).toEqual([]);
   });
 });
 

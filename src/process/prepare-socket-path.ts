@@ -1,6 +1,6 @@
 import { lstat, mkdir, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { probeSocket } from '../grpc/probe-socket.js';
+import { probeSocket } from './probe-socket.js';
 
 export type PathPreparation =
   | { readonly kind: 'free' }
