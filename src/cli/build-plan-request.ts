@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Node } from '../../gen/stageplane/v1/node.js';
+import { RuntimeConfig } from '../../gen/stageplane/v1/plan.js';
 import { PlanRequest } from '../../gen/stageplane/v1/planner.js';
+import { Fidelity, KvCacheType, StageSettings } from '../../gen/stageplane/v1/provision.js';
 import type { PlanValues } from './commands/plan.js';
+import type { clientSettings } from './config/common-settings.js';
 import type { Violation } from './failure.js';
 import { findNode } from './find-node.js';
 
-export type PlanValuesOnly = Pick<PlanValues, 'file' | 'stages' | 'place' | 'layers' | 'context' | 'engine'>;
+/** What `plan` and `run` both take. */
+export type PlanValuesOnly = Omit<PlanValues, keyof typeof clientSettings>;
 
 export type BuiltRequest =
   | { readonly kind: 'built'; readonly request: PlanRequest }
@@ -14,18 +18,50 @@ export type BuiltRequest =
 
 /** What the flags of `plan` and `run` ask for. Whether it makes sense is the orchestrator's to say. */
 export function buildPlanRequest(values: PlanValuesOnly, nodes: readonly Node[]): BuiltRequest {
-  const { file, stages = 0, context, engine } = values;
+  const { file, stages = 0 } = values;
   const placed = placeStages(values, nodes);
   if (placed.problems.length > 0) return { kind: 'refused', problems: placed.problems };
-  const settings =
-    context !== undefined || engine !== undefined ? { contextLength: context ?? 0, engine: engine ?? '' } : undefined;
+  const settings = settingsOf(values);
+  const runtime = runtimeOf(values);
   const request = PlanRequest.fromPartial({
     model: { source: { $case: 'localPath', value: existsSync(file) ? resolve(file) : file } },
     stageCount: stages,
     ...(settings && { settings }),
+    ...(runtime && { runtime }),
     ...(placed.placement && { placement: placed.placement }),
   });
   return { kind: 'built', request };
+}
+
+const fidelities = { fast: Fidelity.FIDELITY_FAST, exact: Fidelity.FIDELITY_EXACT };
+const kvCacheTypes = {
+  f16: KvCacheType.KV_CACHE_TYPE_F16,
+  q8_0: KvCacheType.KV_CACHE_TYPE_Q8_0,
+  q4_0: KvCacheType.KV_CACHE_TYPE_Q4_0,
+};
+
+/** Undefined when every setting is left to the orchestrator. */
+function settingsOf(values: PlanValuesOnly): StageSettings | undefined {
+  const { context, engine, threads, microBatch, sessions, fidelity, kvCacheType, flashAttention, seed } = values;
+  const asked = {
+    contextLength: context,
+    engine,
+    threads,
+    microBatch,
+    sessions,
+    fidelity: fidelity && fidelities[fidelity],
+    kvCacheType: kvCacheType && kvCacheTypes[kvCacheType],
+    flashAttention: flashAttention || undefined,
+    seed,
+  };
+  return Object.values(asked).some((value) => value !== undefined) ? StageSettings.fromPartial(asked) : undefined;
+}
+
+/** Undefined when nothing is asked of the text. */
+function runtimeOf({ maxTokens, temperature, topK }: PlanValuesOnly): RuntimeConfig | undefined {
+  if (maxTokens === undefined && temperature === undefined && topK === undefined) return undefined;
+  const sampling = { temperatureMillis: temperature ?? 0, topK: topK ?? 0 };
+  return RuntimeConfig.fromPartial({ maxTokens: maxTokens ?? 0, sampling });
 }
 
 function placeStages({ place, layers }: PlanValuesOnly, nodes: readonly Node[]) {

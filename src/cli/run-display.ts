@@ -1,4 +1,5 @@
 import { WatchRunResponse } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { escapeControls } from './format/escape.js';
 import { runFrame } from './format/run-frame.js';
 import { eventLine, loadingLine } from './format/run-line.js';
 import type { Output } from './output.js';
@@ -32,8 +33,13 @@ function jsonDisplay(output: Output): RunDisplay {
 
 function lineDisplay(output: Output): RunDisplay {
   const quarters = new Map<number, number>();
+  let fidelitySaid = false;
   return {
     show: ({ update }, view) => {
+      if (!fidelitySaid && view.fidelity) {
+        output.print(`          run ${view.runId}  fidelity ${escapeControls(view.fidelity)}`);
+      }
+      fidelitySaid = true;
       if (update?.$case === 'event') output.print(eventLine(view, update.value));
       if (update?.$case !== 'loading') return;
       const { stageIndex, progress } = update.value;

@@ -17,6 +17,8 @@ export interface RunView {
   readonly outcome: RunOutcome;
   readonly cause: RunCause | undefined;
   readonly generation: number;
+  /** What the plan promised of its arithmetic; empty when it is not known. Not escaped. */
+  readonly fidelity: string;
   readonly stages: readonly StageView[];
 }
 
@@ -39,6 +41,7 @@ export function runViewOf(run: Run): RunView {
     outcome: run.outcome,
     cause: run.cause,
     generation: run.generation,
+    fidelity: run.fidelity,
     stages: run.stages.map((stage) => ({
       index: stage.stageIndex,
       nodeId: stage.nodeId,

@@ -9,6 +9,7 @@ import {
   PlanRunResponse,
   type StopRunRequest,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { Fidelity, KvCacheType } from '../../gen/stageplane/v1/provision.js';
 import { PlanRejection, PlanRejectionKind } from '../../gen/stageplane/v1/rejection.js';
 import { RunOutcome, RunPhase, RunSummary } from '../../gen/stageplane/v1/run.js';
 import { RpcError } from '../../src/grpc/rpc-error.js';
@@ -128,7 +129,7 @@ describe('one thing', () => {
 
   it('shows a run with its stages', async () => {
     const { stdout } = await ask('runs', 'get', '7');
-    expect(stdout).toContain('phase:      PROVISIONING\n');
+    expect(stdout).toContain('phase:      PROVISIONING\nfidelity:   same-kernels\n');
     expect(stdout).toMatch(/ 0 {2}alpha \(2\) {2}\[0, 3\) {2}█{9}·{15} {2}SENT +- {2}-\n/);
   });
 
@@ -160,7 +161,8 @@ describe('plan', () => {
   it('draws the plan', async () => {
     const { code, stdout } = await ask('plan', 'no-such-file.gguf', '--context', '64');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/ 1 {2}beta \(3\) +\[3, 8\) {2}·{12}█{20} {2}unknown\n/);
+    expect(stdout).toMatch(/ 1 {2}beta \(3\) +\[3, 8\) {2}·{12}█{20} +2 {2}unknown\n/);
+    expect(stdout).toContain('fidelity: mixed\n');
     // A file that is not here is the orchestrator's business.
     expect(fake.requestsOf('planRun').at(-1)).toMatchObject({
       plan: {
@@ -168,6 +170,39 @@ describe('plan', () => {
         settings: { contextLength: 64 },
         placement: undefined,
       },
+    });
+  });
+
+  it('asks for what its flags say, and for nothing else', async () => {
+    const flags =
+      '--engine llama.cpp --threads 3 --micro-batch 64 --sessions 2 --context 128 --fidelity exact --seed 18446744073709551615 ' +
+      '--kv-cache-type q8_0 --flash-attention --temperature 0.7 --top-k 40 --max-tokens 9 --json';
+    const { code, stdout } = await ask('plan', 'm.gguf', ...flags.split(' '));
+    expect(code).toBe(0);
+    const { plan, report } = JSON.parse(stdout);
+    expect(plan.settings.map(({ threads }: { threads: number }) => threads)).toEqual([4, 2]);
+    expect(report.fidelity).toBe('mixed');
+    expect(fake.requestsOf('planRun').at(-1)).toMatchObject({
+      plan: {
+        settings: {
+          engine: 'llama.cpp',
+          threads: 3,
+          microBatch: 64,
+          sessions: 2,
+          contextLength: 128,
+          fidelity: Fidelity.FIDELITY_EXACT,
+          seed: 2n ** 64n - 1n,
+          kvCacheType: KvCacheType.KV_CACHE_TYPE_Q8_0,
+          flashAttention: true,
+        },
+        runtime: { maxTokens: 9, sampling: { temperatureMillis: 700, topK: 40 } },
+      },
+    });
+    await ask('plan', 'm.gguf');
+    expect(fake.requestsOf('planRun').at(-1)).toMatchObject({ plan: { settings: undefined, runtime: undefined } });
+    await ask('run', 'm.gguf', '--fidelity', 'fast', '--top-k', '1');
+    expect(fake.requestsOf('createRun').at(-1)).toMatchObject({
+      plan: { settings: { fidelity: Fidelity.FIDELITY_FAST, threads: 0 }, runtime: { sampling: { topK: 1 } } },
     });
   });
 

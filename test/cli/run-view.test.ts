@@ -16,7 +16,7 @@ const loading = updates.reduce(advanceRun, runViewOf(sampleRun));
 describe('a watched run', () => {
   it('follows its events and loading progress', () => {
     expect(runFrame(loading).split('\n')).toEqual([
-      'run 7  WAITING_READY',
+      'run 7  WAITING_READY  fidelity same-kernels',
       `  stage 0  alpha  [0, 3)  LOADING   ${'█'.repeat(6)}${'·'.repeat(18)}  512 B of 2.0 KiB`,
       '  stage 1  beta   [3, 8)  READY',
     ]);
@@ -27,7 +27,7 @@ describe('a watched run', () => {
     const view = advanceRun(loading, update);
     expect([isOver(view), isFaulted(view)]).toEqual([true, true]);
     const frame = runFrame(view);
-    expect(frame).toMatch(/^run 7 {2}DONE {2}FAULTED\n/);
+    expect(frame).toMatch(/^run 7 {2}DONE {2}FAULTED {2}fidelity same-kernels\n/);
     expect(frame).toContain('stage 1 on beta, worker: WORKER_EXITED: the worker ended by itself with code 9');
   });
 

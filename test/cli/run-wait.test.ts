@@ -58,6 +58,7 @@ describe('run --wait', () => {
     expect(code).toBe(4);
     expect(stdout.split('\n')).toEqual([
       'run 7',
+      '          run 7  fidelity same-kernels',
       '03:04:05  run 7  stage 0 on alpha  LOADING',
       '          run 7  stage 0 on alpha  loaded 0 B of 1.0 KiB',
       '          run 7  stage 0 on alpha  loaded 300 B of 1.0 KiB',
@@ -97,7 +98,10 @@ describe('run --wait', () => {
   it('--until ready ends with 0 once the run is RUNNING', async () => {
     await serve({ watchRun: (_request, stream) => send(stream, running) });
     const { code, stdout } = await stageplane(waiting('--until', 'ready'));
-    expect([code, stdout]).toEqual([0, 'run 7\n03:04:05  run 7  RUNNING\nrun 7 is RUNNING\n']);
+    expect([code, stdout]).toEqual([
+      0,
+      'run 7\n          run 7  fidelity same-kernels\n03:04:05  run 7  RUNNING\nrun 7 is RUNNING\n',
+    ]);
   });
 
   it('--until ready fails when the run was stopped before', async () => {

@@ -2,7 +2,7 @@ import { Node, NodeConditionType as Type } from '../../gen/stageplane/v1/node.js
 import { WatchRunResponse } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RunPlan } from '../../gen/stageplane/v1/plan.js';
 import { PlanReport } from '../../gen/stageplane/v1/planner.js';
-import { StageSettings } from '../../gen/stageplane/v1/provision.js';
+import { KvCacheType, StageSettings } from '../../gen/stageplane/v1/provision.js';
 import {
   LoadProgress_Phase,
   Run,
@@ -54,7 +54,16 @@ export const samplePlan: RunPlan = RunPlan.fromPartial({
 });
 
 export const sampleSettings: StageSettings[] = [1024n, 0n].map((expectedBytes) =>
-  StageSettings.fromPartial({ engine: 'fixture', device: 'cpu', contextLength: 2048, expectedBytes }),
+  StageSettings.fromPartial({
+    engine: 'fixture',
+    device: 'cpu',
+    contextLength: 2048,
+    kvCacheType: KvCacheType.KV_CACHE_TYPE_F16,
+    microBatch: 512,
+    sessions: 1,
+    threads: expectedBytes > 0n ? 4 : 2,
+    expectedBytes,
+  }),
 );
 
 export const sampleReport: PlanReport = PlanReport.fromPartial({
@@ -81,6 +90,7 @@ export const sampleRun: Run = Run.fromPartial({
   requestId: 'request',
   phase: RunPhase.RUN_PHASE_PROVISIONING,
   generation: 1,
+  fidelity: 'same-kernels',
   plan: samplePlan,
   settings: sampleSettings,
   stages: [sampleStage(0, 2n, 'alpha'), sampleStage(1, 3n, 'beta')],

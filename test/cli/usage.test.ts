@@ -54,6 +54,16 @@ describe('words that cannot be used', () => {
       ['runs', 'get', '1', '2'],
       "stageplane: too many arguments for 'get'. Expected 1 argument but got 2; see stageplane runs get --help\n",
     ],
+    [
+      ['plan', 'm.gguf', '--temperature', 'hot'],
+      'stageplane: --temperature: "hot" is no number; write one such as 0.7, with at most three digits after the point\n',
+    ],
+    [
+      ['plan', 'm.gguf', '--temperature', '4294968'],
+      'stageplane: --temperature: "4294968" is too large; write at most 4294967\n',
+    ],
+    [['plan', 'm.gguf', '--fidelity', 'good'], 'stageplane: --fidelity: "good" is none of fast, exact\n'],
+    [['run', 'm.gguf', '--seed', '-1'], 'stageplane: --seed: "-1" is no whole number\n'],
     [['plan', 'm.gguf', '--stages', '513'], 'stageplane: --stages: "513" is too large; write at most 512\n'],
     [
       ['plan', 'm.gguf', '--stages', '3', '--place', '0=a,2=b'],

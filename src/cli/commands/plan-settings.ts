@@ -1,7 +1,7 @@
 import { limits } from '../../core/limits.js';
 import { readLayerRanges, readPlacement, type StageLayers, type StageNode } from '../config/placement-readers.js';
-import { readCount, readText } from '../config/readers.js';
-import { operand, optional } from '../config/setting.js';
+import { readCount, readOneOf, readSeed, readText, readThousandths } from '../config/readers.js';
+import { operand, optional, toggle } from '../config/setting.js';
 import type { Violation } from '../failure.js';
 
 /** What `plan` and `run` both take. */
@@ -23,6 +23,43 @@ export const planSettings = {
     description: `tokens of one conversation; default: the smaller of ${limits.defaultContextTokens} and the model's own`,
   }),
   engine: optional(readText, { placeholder: '<name>', description: 'stage engine; default: fixture' }),
+  threads: optional(readCount(1, limits.threadsPerStage), {
+    placeholder: '<count>',
+    description: "CPU threads of each stage; default for llama.cpp: the node's free cores, shared by its stages",
+  }),
+  microBatch: optional(readCount(1, limits.microBatchRows), {
+    placeholder: '<rows>',
+    description: `rows of one step at most; default: ${limits.defaultMicroBatchRows}`,
+  }),
+  sessions: optional(readCount(1, limits.sessionsPerStage), {
+    placeholder: '<count>',
+    description: 'conversations held at once; default: 1',
+  }),
+  fidelity: optional(readOneOf('fast', 'exact'), {
+    placeholder: '<kind>',
+    description: "fast: each node at its best; exact: bit for bit the whole model's text; default: fast",
+  }),
+  kvCacheType: optional(readOneOf('f16', 'q8_0', 'q4_0'), {
+    placeholder: '<type>',
+    description: 'how keys and values are stored: f16, q8_0 or q4_0; default: f16',
+  }),
+  flashAttention: toggle('compute attention in one fused step; default: off'),
+  maxTokens: optional(readCount(1), {
+    placeholder: '<count>',
+    description: 'tokens of an answer at most',
+  }),
+  temperature: optional(readThousandths, {
+    placeholder: '<number>',
+    description: 'such as 0.7: higher is more varied; default: 0, always the likeliest token',
+  }),
+  topK: optional(readCount(1), {
+    placeholder: '<count>',
+    description: 'likeliest tokens to choose from; default: all',
+  }),
+  seed: optional(readSeed, {
+    placeholder: '<number>',
+    description: 'what chance begins with: the same seed gives the same choices; default: 0',
+  }),
 };
 
 export const modelOperand = {

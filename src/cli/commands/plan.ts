@@ -16,6 +16,7 @@ export const planCommand = defineCommand({
     'plan model.gguf',
     'plan model.gguf --place 0=alpha,1=beta',
     'plan model.gguf --place 0=alpha,1=beta --layers 0=0-12,1=12-30',
+    'plan model.gguf --engine llama.cpp --fidelity exact --threads 4',
   ],
   check: checkPlacement,
   load: async () => (await import('../actions/plan.js')).plan,

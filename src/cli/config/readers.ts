@@ -66,6 +66,24 @@ export const readId: Reader<bigint> = (text) => {
   return value > U64_MAX ? refused('is above the largest id') : { kind: 'read', value };
 };
 
+/** What a sampler begins with. */
+export const readSeed: Reader<bigint> = (text) => {
+  if (!/^\d{1,20}$/.test(text)) return refused('is no whole number');
+  const value = BigInt(text);
+  return value > U64_MAX ? refused(`is too large; write at most ${U64_MAX}`) : { kind: 'read', value };
+};
+
+/** A decimal number of at most three digits after the point, as thousandths. */
+export const readThousandths: Reader<number> = (text) => {
+  const [, whole, fraction = ''] = /^(\d{1,7})(?:\.(\d{1,3}))?$/.exec(text) ?? [];
+  if (whole === undefined)
+    return refused('is no number; write one such as 0.7, with at most three digits after the point');
+  const value = Number(whole + fraction.padEnd(3, '0'));
+  return value > U32_MAX
+    ? refused(`is too large; write at most ${Math.floor(U32_MAX / 1000)}`)
+    : { kind: 'read', value };
+};
+
 export function readOneOf<T extends string>(...choices: readonly T[]): Reader<T> {
   return (text) => {
     const value = choices.find((choice) => choice === text);

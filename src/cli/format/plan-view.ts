@@ -5,6 +5,7 @@ import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { formatBytes } from './bytes.js';
 import { escapeControls } from './escape.js';
 import { exclusionLine } from './exclusion-line.js';
+import { label } from './labels.js';
 import { layerBar } from './layer-bar.js';
 import { renderFields, renderTable } from './table.js';
 
@@ -27,6 +28,7 @@ export function planView({ plan, settings, report, names }: PlanPicture): string
     `${escapeControls(names.get(nodeId) ?? 'node')} (${nodeId})`,
     `[${layerStart}, ${layerEndExclusive})`,
     layerBar(layerStart, layerEndExclusive, layers, BAR_CELLS),
+    String(settings[stageIndex]?.threads ?? '-'),
     expectedBytes(settings[stageIndex]),
   ]);
   const columns = [
@@ -34,6 +36,7 @@ export function planView({ plan, settings, report, names }: PlanPicture): string
     { head: 'NODE' },
     { head: 'LAYERS' },
     { head: `0 TO ${layers}` },
+    { head: 'THREADS', align: 'right' },
     { head: 'BYTES', align: 'right' },
   ] as const;
   return [renderFields(planFields(plan, settings, report)), renderTable(columns, rows), ...noteLines(report)].join(
@@ -50,10 +53,26 @@ function planFields(plan: RunPlan, settings: readonly StageSettings[], report: P
   if (first) {
     const { engine, contextLength, device } = first;
     fields.push(['engine', escapeControls(`${engine} on ${device}, ${contextLength} tokens of context`)]);
+    fields.push(['settings', settingsText(first)]);
   }
+  fields.push(...samplingFields(plan));
   if (report?.fidelity) fields.push(['fidelity', escapeControls(report.fidelity)]);
   if (report?.selected) fields.push(['plan id', escapeControls(report.selected.planId)]);
   return fields;
+}
+
+/** What all stages share; threads may differ, and have a column. */
+function settingsText({ microBatch, sessions, kvCacheType, flashAttention, seed }: StageSettings): string {
+  const flash = flashAttention ? 'on' : 'off';
+  const counts = `micro-batch ${microBatch}, sessions ${sessions}`;
+  return `${counts}, KV cache ${label.kvCacheType(kvCacheType)}, flash attention ${flash}, seed ${seed}`;
+}
+
+/** Greedy is what nobody asked for, and needs no words. */
+function samplingFields({ runtime }: RunPlan): (readonly [string, string])[] {
+  const { temperatureMillis = 0, topK = 0 } = runtime?.sampling ?? {};
+  if (temperatureMillis === 0 && topK === 0) return [];
+  return [['sampling', `temperature ${temperatureMillis / 1000}, ${topK === 0 ? 'all tokens' : `top ${topK}`}`]];
 }
 
 /** Warnings and exclusions, as one block; nothing when there are none. */

@@ -35,6 +35,7 @@ function runFields(run: Run, now: Date): (readonly [string, string])[] {
     ['mode', label.runMode(run.mode)],
     ['phase', `${label.runPhase(run.phase)}${ended}`],
     ...(run.cause ? [['cause', causeLine(run.cause)] as const] : []),
+    ...(run.fidelity ? [['fidelity', escapeControls(run.fidelity)] as const] : []),
     ['generation', String(run.generation)],
     ['request id', escapeControls(run.requestId)],
     ['plan id', escapeControls(run.planId)],

@@ -13,9 +13,12 @@ export function runFrame(view: RunView): string {
   const nodeWidth = Math.max(...view.stages.map(({ node }) => escapeControls(node).length), 0);
   const state = isOver(view) ? `DONE  ${label.runOutcome(view.outcome)}` : label.runPhase(view.phase);
   const cause = view.cause ? [`  ${causeLine(view.cause)}`] : [];
-  return [`run ${view.runId}  ${state}`, ...view.stages.map((stage) => stageLine(stage, nodeWidth)), ...cause].join(
-    '\n',
-  );
+  const fidelity = view.fidelity ? `  fidelity ${escapeControls(view.fidelity)}` : '';
+  return [
+    `run ${view.runId}  ${state}${fidelity}`,
+    ...view.stages.map((stage) => stageLine(stage, nodeWidth)),
+    ...cause,
+  ].join('\n');
 }
 
 function stageLine(stage: StageView, nodeWidth: number): string {
