@@ -102,8 +102,10 @@ describe('a token endpoint', () => {
 
   it('is not blamed while the node of a stage beside it is away', () => {
     const memory = created();
-    memory.step(ready(alpha, 0), ready(beta, 1), { kind: 'session-ended', session: beta, goodbye: false });
-    memory.pass(29_999);
+    memory.step(ready(alpha, 0), ready(beta, 1));
+    memory.pass(20_000);
+    memory.step({ kind: 'session-ended', session: beta, goodbye: false });
+    memory.pass(20_000);
     memory.step({ kind: 'hello-received', session: sessionId('beta-2'), hello: heldBy('beta', 1) });
     memory.pass(29_999);
     expect(memory.run(1).phase).toBe('WAITING_READY');
@@ -240,6 +242,54 @@ describe('what a stage holds', () => {
     const loading = created();
     loading.step(heartbeat(alpha, 5n, 0));
     expect(held(loading)).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a stage that waits for its edges', () => {
+  const loading = (phase: number, bytesDone: bigint, session = alpha, stageIndex = 0): ClusterEvent => {
+    const report = { $case: 'loading' as const, value: { phase, bytesDone, bytesTotal: 9n } };
+    return { kind: 'stage-reported', session, report: { reportId: 0n, ...run1, stageIndex, report } };
+  };
+
+  it('is named with its neighbours and what to check when they do not come up', () => {
+    const memory = created();
+    memory.step(ready(beta, 1), loading(2, 9n));
+    memory.pass(30_000);
+    expect(memory.run(1).cause).toMatchObject({
+      stageIndex: 0,
+      component: 'orchestrator',
+      fault: {
+        reason: Reason.STAGE_FAULT_REASON_EDGE_DEADLINE,
+        message:
+          'stage 0 of run 1 on node "alpha" waited 30 s for its edges from the token endpoint and to stage 1 on node "beta", with every stage loaded: check --edge-listen on the node that is connected to, and --edge-address where it is connected from',
+      },
+    });
+  });
+
+  it('has its load deadline again when it turns out that it still loads', () => {
+    const memory = created();
+    memory.step(loading(2, 9n), { kind: 'delivery-acked', session: beta, deliveryId: 1n });
+    memory.pass(50_000);
+    memory.step(loading(1, 1n, beta, 1));
+    memory.pass(40_000);
+    memory.step(loading(1, 3n), ready(beta, 1));
+    memory.pass(59_999);
+    expect(memory.run(1).phase).toBe('WAITING_READY');
+    memory.pass(1);
+    expect(memory.run(1).cause?.fault.reason).toBe(Reason.STAGE_FAULT_REASON_LOAD_DEADLINE);
+  });
+
+  it('has them from the moment it waits, when the loads of all had ended and begun again', () => {
+    const memory = created();
+    memory.step(ready(beta, 1), loading(2, 9n));
+    memory.pass(20_000);
+    memory.step(loading(1, 3n));
+    memory.pass(20_000);
+    memory.step(loading(2, 9n));
+    memory.pass(29_999);
+    expect(memory.run(1).phase).toBe('WAITING_READY');
+    memory.pass(1);
+    expect(memory.run(1).cause?.fault.reason).toBe(Reason.STAGE_FAULT_REASON_EDGE_DEADLINE);
   });
 });
 
