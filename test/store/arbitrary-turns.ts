@@ -129,7 +129,7 @@ const putAnswer: fc.Arbitrary<Deed> = fc
   .record({ pick: few, answer: textAnswer })
   .map(({ pick, answer }) => (draft) => {
     const run = pickRun(draft, pick);
-    if (run) draft.putAnswer(run.runId, answer);
+    if (run) draft.answers.set(run.runId, answer);
   });
 
 const beginEpoch: fc.Arbitrary<Deed> = fc.constant((draft) => {

@@ -156,6 +156,15 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
       expect(store.answer(runId(1n))).toBeUndefined();
     });
 
+    test('keeps what a plan promises of its arithmetic, also when that alone is new', () => {
+      store.commit(createRunChanges(store.load().cluster));
+      const { cluster, runs } = store.load();
+      const [before] = runs;
+      expect(before?.fidelity).toBe('same-kernels');
+      store.commit(changesOf(cluster, { runs: [{ before, after: { ...before!, fidelity: 'mixed' } }] }));
+      expect(store.load().runs[0]?.fidelity).toBe('mixed');
+    });
+
     test('commits an answer with its run or not at all, and none of a run that it does not have', () => {
       store.commit(createRunChanges(store.load().cluster));
       const { cluster, runs } = store.load();

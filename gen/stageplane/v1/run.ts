@@ -262,7 +262,7 @@ export enum StageFaultReason {
   STAGE_FAULT_REASON_EDGE_PROTOCOL = 24,
   /** STAGE_FAULT_REASON_NODE_LOST - The node was out of contact for longer than the grace. */
   STAGE_FAULT_REASON_NODE_LOST = 25,
-  /** STAGE_FAULT_REASON_TOKEN_ENDPOINT_LOST - The token endpoint ended with its orchestrator. */
+  /** STAGE_FAULT_REASON_TOKEN_ENDPOINT_LOST - The token endpoint ended by itself, or with its orchestrator. */
   STAGE_FAULT_REASON_TOKEN_ENDPOINT_LOST = 26,
   /** STAGE_FAULT_REASON_INTERNAL - A defect; the message has an incident id. */
   STAGE_FAULT_REASON_INTERNAL = 27,

@@ -15,7 +15,7 @@ export function answerEnded(draft: Draft, id: RunId, generation: number, answer:
   const begun = run?.phase === 'RUNNING' || run?.phase === 'TEARING_DOWN' || run?.phase === 'DONE';
   // The answer that completed a run is the answer, whatever is said after it.
   if (!run || !begun || run.outcome === 'COMPLETED') return ignore(draft);
-  draft.putAnswer(id, answer);
+  draft.answers.set(id, answer);
   if (answer.done?.reason === TextDoneReason.TEXT_DONE_REASON_UNAVAILABLE) return;
   moveRun(draft, id, 'generation-completed');
 }

@@ -164,10 +164,6 @@ export class Draft {
     this.runs.set(id, undefined);
   }
 
-  putAnswer(id: RunId, answer: TextAnswer): void {
-    this.answers.set(id, answer);
-  }
-
   putContact(id: NodeId, contact: Contact): void {
     this.contacts.set(id, contact);
   }
