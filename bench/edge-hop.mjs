@@ -109,6 +109,7 @@ async function echo(mode, inbound, outbound, bytesText) {
     send: (object) => edge.dialer.send(object),
     fault: ({ message }) => console.error(message),
     busy: () => {},
+    holds: () => {},
   });
   const edge = await ends(
     inbound,

@@ -196,6 +196,12 @@ export const limits = {
   // --- the token endpoint
   /** Bytes of one line to a token endpoint: a prompt of `promptBytes`, each of which JSON may write as six. */
   tokenEndpointLineBytes: 2 * 1024 * 1024,
+  /** Messages of one conversation that are taken at once. */
+  chatMessages: 1024,
+  /** Bytes that a chat template may make of messages: as many as they have, and about as many around them. */
+  renderedPromptBytes: 512 * 1024,
+  /** Milliseconds that a chat template may take; honest ones need a few, and nobody else is answered meanwhile. */
+  chatTemplateMillis: 1000,
   /** Prompts that wait for a free session; each may have a million tokens, and somebody holds a call open for it. */
   waitingPrompts: 256,
   /** Tokens that an answer may be ahead of its reader: seconds of reading, and no burden to keep. */

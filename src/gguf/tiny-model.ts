@@ -31,6 +31,8 @@ export interface TinyModelOptions {
   readonly shards?: number;
   /** `general.name`. Default "stageplane-tiny". */
   readonly name?: string;
+  /** Jinja source of `tokenizer.chat_template`. Default none. */
+  readonly chatTemplate?: string;
 }
 
 type TinyModel = Required<TinyModelOptions>;
@@ -49,6 +51,7 @@ const defaults: TinyModel = {
   version: 3,
   shards: 1,
   name: 'stageplane-tiny',
+  chatTemplate: '',
 };
 
 /**
@@ -114,7 +117,12 @@ function modelMetadata(model: TinyModel): Metadata {
     ['tokenizer.ggml.unknown_token_id', uint32(UNKNOWN_TOKEN)],
     ['tokenizer.ggml.add_bos_token', { type: 'bool', value: true }],
     ['tokenizer.ggml.add_eos_token', { type: 'bool', value: false }],
+    ...chatMetadata(model.chatTemplate),
   ];
+}
+
+function chatMetadata(template: string): Metadata {
+  return template === '' ? [] : [['tokenizer.chat_template', { type: 'string', value: template }]];
 }
 
 function splitMetadata(no: number, count: number, tensors: number): Metadata {

@@ -9,6 +9,7 @@ const END_TOKEN = 0;
 export const byteTokenizer: Tokenizer = {
   kind: TokenizerKind.TOKENIZER_KIND_BYTES,
   endTokens: new Set([END_TOKEN]),
+  chat: undefined,
   tokenize: (text) => [...Buffer.from(text)],
   piece: (id) => Uint8Array.of(id % BYTE_VALUES),
   close: () => {},

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { StageUsage } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import type { EngineMessage, EngineThreadData } from './engine-messages.js';
 
@@ -13,12 +14,13 @@ export interface EngineListener {
 export class EngineHost {
   readonly #abort = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #busySince = new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
+  readonly #held = new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT);
   readonly #thread: Worker;
   #listener: EngineListener | undefined;
 
   constructor(prepare: PrepareStage, listener: EngineListener) {
     this.#listener = listener;
-    const workerData: EngineThreadData = { prepare, abort: this.#abort, busySince: this.#busySince };
+    const workerData: EngineThreadData = { prepare, abort: this.#abort, busySince: this.#busySince, held: this.#held };
     // With a stdout of its own, nothing that the thread prints gets between the lines of the protocol.
     this.#thread = new Worker(new URL('./engine-thread.js', import.meta.url), { workerData, stdout: true });
     this.#thread.stdout.pipe(process.stderr);
@@ -31,6 +33,12 @@ export class EngineHost {
   stepMillis(): number {
     const since = Atomics.load(new BigInt64Array(this.#busySince), 0);
     return since === 0n ? 0 : Number((process.hrtime.bigint() - since) / 1_000_000n);
+  }
+
+  /** What the stage held after its newest step. */
+  usage(): StageUsage {
+    const words = new BigInt64Array(this.#held);
+    return { heldSessions: Number(Atomics.load(words, 0)), heldTokens: Atomics.load(words, 1) };
   }
 
   /** Ends the thread in the middle of whatever it does, and frees what it holds. */

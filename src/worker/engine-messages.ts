@@ -9,6 +9,8 @@ export interface EngineThreadData {
   readonly abort: SharedArrayBuffer;
   /** One 64-bit word: when the engine began its step, by `process.hrtime.bigint`; 0 while it waits. */
   readonly busySince: SharedArrayBuffer;
+  /** Two 64-bit words: generation sessions that the stage holds, and the tokens of all of them. */
+  readonly held: SharedArrayBuffer;
 }
 
 /** What the engine thread says. */

@@ -1,3 +1,4 @@
+import type { StageUsage } from '../../gen/stageplane/v1/run.js';
 import type { CheckedEdges } from './check-edges.js';
 import { EdgeDialer } from './edge/edge-dialer.js';
 import { type EdgeFault, edgeFaultReason } from './edge/edge-fault.js';
@@ -16,6 +17,8 @@ export interface StageEdgesPort {
   note(sentence: string): void;
   /** The engine begins a step, or has ended it. */
   busy(isBusy: boolean): void;
+  /** What the stage holds has changed, or may have. */
+  holds(usage: StageUsage): void;
 }
 
 export type StageEdgesOutcome =
@@ -42,6 +45,7 @@ export async function openStageEdges(edges: CheckedEdges, port: StageEdgesPort):
     send: (object) => dialer.send(object),
     fault: (fault) => port.fault(fault),
     busy: (isBusy) => port.busy(isBusy),
+    holds: (usage) => port.holds(usage),
   });
   const consumer = { onReady, onObject: (object: ObjectRecord) => loop.accept(object), onFault, onNote };
   const listening = await listenForEdge(inbound.socket, inbound.contract, consumer, inbound);

@@ -1,3 +1,4 @@
+import type { StageUsage } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import type { CheckedPrepare } from './check-prepare.js';
 import type { EngineMessage } from './engine-messages.js';
@@ -13,6 +14,8 @@ export interface StageThread {
   isAborted(): boolean;
   /** The engine begins a step, or has ended it. */
   busy(isBusy: boolean): void;
+  /** What the stage holds has changed, or may have. */
+  holds(usage: StageUsage): void;
 }
 
 /** Prepares a stage and lets it run: its edges listen first, then it loads, then it waits for both neighbours. */
@@ -30,6 +33,7 @@ export async function runStage(prepare: PrepareStage, thread: StageThread): Prom
       fault: (fault) => thread.say({ kind: 'faulted', fault }),
       note: (sentence) => thread.say({ kind: 'note', sentence }),
       busy: (isBusy) => thread.busy(isBusy),
+      holds: (usage) => thread.holds(usage),
     });
     if (opened.kind === 'refused') return opened.fault;
     loop = opened.loop;

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { StageUsage } from '../../gen/stageplane/v1/run.js';
 import { type ObjectRecord, objectFlags, type StageObject } from './edge/object-record.js';
 import type { SessionEngine } from './engine/session-engine.js';
 import type { StepResult } from './engine/step-result.js';
@@ -21,6 +22,8 @@ export interface LoopPort {
   fault(fault: WorkerFault): void;
   /** The engine begins a step, or has ended it. */
   busy(isBusy: boolean): void;
+  /** What the stage holds has changed, or may have. */
+  holds(usage: StageUsage): void;
 }
 
 /** What the stage knows of one generation session. */
@@ -78,10 +81,17 @@ export class StageLoop {
       this.#queue.take();
       this.port.taken(object);
       await this.#perform(engine, object);
+      this.port.holds(this.#usage());
       // Cancels and decodes of other sessions arrive only when the event loop turns.
       if (this.#queue.peek() !== undefined) await nextTurn();
     }
     this.#running = false;
+  }
+
+  #usage(): StageUsage {
+    let tokens = 0;
+    for (const { position } of this.#sessions.values()) tokens += position;
+    return { heldSessions: this.#sessions.size, heldTokens: BigInt(tokens) };
   }
 
   #due(): ObjectRecord | undefined {

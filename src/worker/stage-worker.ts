@@ -1,4 +1,4 @@
-import { LoadProgress_Phase, StageFaultReason } from '../../gen/stageplane/v1/run.js';
+import { LoadProgress_Phase, StageFaultReason, type StageUsage } from '../../gen/stageplane/v1/run.js';
 import { type PrepareStage, WorkerCommand, type WorkerEvent } from '../../gen/stageplane/v1/worker.js';
 import { limits } from '../core/limits.js';
 import type { EngineListener } from './engine-host.js';
@@ -26,6 +26,8 @@ export interface WorkerPort {
 export interface RunningEngine {
   /** Milliseconds that it has been at its current step; 0 while it waits. */
   stepMillis(): number;
+  /** What the stage holds of generation sessions. */
+  usage(): StageUsage;
   stop(): Promise<void>;
 }
 
@@ -59,7 +61,7 @@ export class StageWorker {
         this.#prepare(command.value);
         break;
       case 'checkHealth':
-        this.port.say({ $case: 'health', value: { sequence: command.value.sequence, busyMillis: this.#busyMillis() } });
+        this.#sayHealth(command.value.sequence);
         break;
       case 'stop':
         this.port.log.info({ reason: command.value.reason }, 'stop commanded');
@@ -134,6 +136,11 @@ export class StageWorker {
         this.port.log.warn({ note: message.sentence }, 'edge');
         break;
     }
+  }
+
+  #sayHealth(sequence: bigint): void {
+    const usage = 'engine' in this.#state ? this.#state.engine.usage() : { heldSessions: 0, heldTokens: 0n };
+    this.port.say({ $case: 'health', value: { sequence, busyMillis: this.#busyMillis(), usage } });
   }
 
   #sayLoading(phase: LoadProgress_Phase, bytesDone: bigint, bytesTotal: bigint): void {

@@ -34,8 +34,13 @@ async function converse(cuts: readonly number[]) {
   const more = { maxTokens: 64, parseSpecial: true, conversation: 'c' };
   const first = await endpoint.answer('1', question, more);
   const second = await endpoint.answer('2', `${question}${first.text}${followUp}`, more);
+  const chat = { maxTokens: 8, conversation: 'm' };
+  const asked = [{ role: 'user', content: 'Why is the sky blue?' }];
+  const third = await endpoint.answer('3', '', { ...chat, messages: asked });
+  const messages = [...asked, { role: 'assistant', content: third.text }, { role: 'user', content: 'And at night?' }];
+  const fourth = await endpoint.answer('4', '', { ...chat, messages });
   await chain.stop();
-  return { first, second };
+  return { first, second, third, fourth };
 }
 
 it('three stage processes and a token endpoint say the same text as one stage', async () => {
@@ -44,13 +49,17 @@ it('three stage processes and a token endpoint say the same text as one stage', 
   console.info(JSON.stringify({ one: figures(one), three: figures(three), text: three.first.text }));
   expect(three.first.text).toBe(one.first.text);
   expect(three.second.text).toBe(one.second.text);
+  expect(three.third.text).toBe(one.third.text);
+  expect(three.fourth.text).toBe(one.fourth.text);
+  // The system's message that the template adds, too.
+  expect(one.fourth.done.reusedTokens).toBeGreaterThanOrEqual(one.third.done.promptTokens);
   expect(one.first.text).toMatch(/sky/);
   expect(one.first.done.reason).not.toBe(TextDoneReason.TEXT_DONE_REASON_UNSPECIFIED);
   expect(one.second.done.reusedTokens).toBeGreaterThan(one.first.done.promptTokens);
 });
 
-function figures({ first, second }: Awaited<ReturnType<typeof converse>>) {
-  return [first, second].map(({ done }) => ({
+function figures({ first, second, third, fourth }: Awaited<ReturnType<typeof converse>>) {
+  return [first, second, third, fourth].map(({ done }) => ({
     promptTokens: done.promptTokens,
     reusedTokens: done.reusedTokens,
     generatedTokens: done.generatedTokens,

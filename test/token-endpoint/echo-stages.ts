@@ -8,6 +8,7 @@ import { byteTokenizer } from '../../src/token-endpoint/byte-tokenizer.js';
 import type { AnswerBounds } from '../../src/token-endpoint/check-open.js';
 import { PromptScheduler } from '../../src/token-endpoint/prompt-scheduler.js';
 import { readUint32, tokenBytes } from '../../src/token-endpoint/token-objects.js';
+import type { Tokenizer } from '../../src/token-endpoint/tokenizer.js';
 import { objectFlags, type StageObject } from '../../src/worker/edge/object-record.js';
 
 const { MORE, RELEASE, CANCEL, TRUNCATE } = objectFlags;
@@ -37,10 +38,11 @@ export class EchoStages {
   constructor(
     bounds: Partial<AnswerBounds> = {},
     readonly next: (tokens: readonly number[]) => number = (tokens) => tokens.at(-1)! + 1,
+    tokenizer: Partial<Tokenizer> = {},
   ) {
     this.scheduler = new PromptScheduler(
       { contextLength: 64, microBatch: 4, sessions: 2, maxTokens: 0, firstSession: 1n, ...bounds },
-      byteTokenizer,
+      { ...byteTokenizer, ...tokenizer },
       {
         say: (event) => this.events.push(event),
         now: () => this.#clock++,

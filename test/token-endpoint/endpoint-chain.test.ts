@@ -158,10 +158,19 @@ test('the endpoint is killed in the middle of its answers, and the next one find
       chain.endpoint.generate(`cut-${id}`, text, { conversation: `kept-${id}` });
     }
     await chain.endpoint.heard('delta', ({ requestId }) => requestId === 'cut-0');
+    for (const worker of chain.workers) while ((await worker.usage()).heldTokens === 0n);
     await chain.replaceEndpoint(BigInt(turn) * 1000n);
     expect(said(await chain.endpoint.answer('again', prompt, { maxTokens: COUNT }))).toEqual(fresh);
   }
-  for (const worker of chain.workers) expect(worker.kinds()).not.toContain('fault');
+  chain.endpoint.generate('cut', ENDLESS, { conversation: 'kept' });
+  await chain.endpoint.heard('delta', ({ requestId }) => requestId === 'cut');
+  chain.endpoint.child.kill('SIGKILL');
+  for (const worker of chain.workers) {
+    // No line tells when a stage has let go; whoever asks finds out.
+    while ((await worker.usage()).heldSessions > 0);
+    expect(await worker.usage()).toEqual({ heldSessions: 0, heldTokens: 0n });
+    expect(worker.kinds()).not.toContain('fault');
+  }
   await chain.stop();
 }, 180_000);
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TokenizerKind } from '../../gen/stageplane/v1/token_endpoint.js';
+import { type ChatMessage, TokenizerKind } from '../../gen/stageplane/v1/token_endpoint.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { findLlamaPackage } from '../../src/worker/engine/llama/llama-package.js';
 import { SLICE_FOLDER } from '../../src/worker/engine/llama/slice-settings.js';
@@ -15,13 +15,18 @@ let model: ChainModel;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stageplane-llama-tokens-'));
   process.env[SLICE_FOLDER] = join(folder, 'slices');
-  const [modelPath] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: 4, hidden: 64 });
+  const [modelPath] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: 4, hidden: 64, chatTemplate });
   model = { modelPath, totalLayers: 4, hiddenDim: 64 };
 });
 afterAll(async () => {
   delete process.env[SLICE_FOLDER];
   await rm(folder, { recursive: true });
 });
+
+/** Begins as those of Llama do. */
+const chatTemplate =
+  "{{ bos_token }}{% for message in messages %}{{ '[' + message.role + '] ' + message.content + eos_token }}{% endfor %}" +
+  "{% if add_generation_prompt %}{{ '[assistant] ' }}{% endif %}";
 
 const COUNT = 12;
 const said = ({ text, tokenIds }: WholeAnswer) => ({ text, tokenIds });
@@ -45,10 +50,37 @@ async function converse(cuts: readonly number[]) {
   return [...together, second].map(said);
 }
 
+/** A chat of two turns, and its second turn without the first. */
+async function chat(cuts: readonly number[]) {
+  const chain = await EndpointChain.start(model, cuts, { engine: 'llama.cpp' });
+  const { endpoint } = chain;
+  const user = (content: string): ChatMessage => ({ role: 'user', content });
+  const opening = [{ role: 'system', content: 'be old' }, user('the tin lantern')];
+  const conversation = 'c';
+  const first = await endpoint.answer('first', '', { messages: opening, maxTokens: 4, conversation });
+  const messages = [...opening, { role: 'assistant', content: first.text }, user('the lighthouse')];
+  const second = await endpoint.answer('second', '', { messages, maxTokens: COUNT, conversation });
+  const fresh = await endpoint.answer('fresh', '', { messages, maxTokens: COUNT });
+  // Without its first token twice: what tokenizing adds is the same.
+  const text = '[system] be old</s>[user] the tin lantern</s>[assistant] ';
+  const written = await endpoint.answer('written', text, { maxTokens: 4, parseSpecial: true });
+  await chain.stop();
+  return { first, second, fresh, written };
+}
+
 describe.skipIf(findLlamaPackage().kind === 'refused')('stages of llama.cpp', () => {
   test('three say what one says', async () => {
     const one = await converse([]);
     expect(await converse([1, 3])).toEqual(one);
     expect(one.every(({ tokenIds }) => tokenIds.length > 0)).toBe(true);
+  });
+
+  test('go on with a chat where they were', async () => {
+    const { first, second, fresh, written } = await chat([1, 3]);
+    expect(said(first)).toEqual(said(written));
+    expect(first.done.promptTokens).toBe(written.done.promptTokens);
+    expect(said(second)).toEqual(said(fresh));
+    expect(second.done.reusedTokens).toBeGreaterThanOrEqual(first.done.promptTokens);
+    expect(fresh.done.reusedTokens).toBe(0);
   });
 });

@@ -1,6 +1,12 @@
-import { expect, test } from 'vitest';
-import { TextDoneReason, TextRefusalReason } from '../../gen/stageplane/v1/token_endpoint.js';
+import { describe, expect, test } from 'vitest';
+import {
+  type ChatMessage,
+  type GenerateText,
+  TextDoneReason,
+  TextRefusalReason,
+} from '../../gen/stageplane/v1/token_endpoint.js';
 import { limits } from '../../src/core/limits.js';
+import { ChatTemplate } from '../../src/token-endpoint/chat-template.js';
 import { objectFlags } from '../../src/worker/edge/object-record.js';
 import { EchoStages } from './echo-stages.js';
 
@@ -84,6 +90,57 @@ test('says what is wrong with a prompt, with both numbers', () => {
   expect(stages.refused('more')).toMatchObject({ actual: 6, allowed: 5 });
   expect(stages.refused('')!.reason).toBe(TextRefusalReason.TEXT_REFUSAL_REASON_INVALID_REQUEST);
   expect(stages.sent).toEqual([]);
+});
+
+describe('messages', () => {
+  const { TEXT_REFUSAL_REASON_CHAT_TEMPLATE, TEXT_REFUSAL_REASON_INVALID_PROMPT } = TextRefusalReason;
+  const hello = { role: 'user', content: 'hello' };
+
+  test.each<[string, Partial<GenerateText>, TextRefusalReason, string]>([
+    ['without a template', { messages: [hello] }, TEXT_REFUSAL_REASON_CHAT_TEMPLATE, 'no chat template'],
+    ['beside a prompt', { prompt: 'a', messages: [hello] }, TEXT_REFUSAL_REASON_INVALID_PROMPT, 'and a prompt'],
+  ])('%s are refused', (_, request, reason, words) => {
+    const stages = new EchoStages();
+    stages.generate('r', '', request);
+    expect(stages.refused('r')).toMatchObject({ reason, message: expect.stringContaining(words) });
+  });
+
+  const chat = (template: string) => ({ chat: new ChatTemplate({ template, beginText: '', endText: '' }) });
+  const echo = chat('{% for message in messages %}{{ message.role + message.content }}{% endfor %}');
+
+  test.each<[string, ChatMessage[], TextRefusalReason, string]>([
+    ['one of nobody', [hello, { ...hello, role: '' }], TEXT_REFUSAL_REASON_CHAT_TEMPLATE, 'message 1 has no role'],
+    ['too many', Array(limits.chatMessages + 1).fill(hello), TEXT_REFUSAL_REASON_CHAT_TEMPLATE, '1025 messages'],
+    [
+      'too long ones',
+      [hello, { ...hello, content: 'x'.repeat(limits.promptBytes) }],
+      TEXT_REFUSAL_REASON_CHAT_TEMPLATE,
+      'the messages have',
+    ],
+    ['half a character', [{ ...hello, content: '\ud800' }], TEXT_REFUSAL_REASON_INVALID_PROMPT, 'surrogate'],
+  ])('of which there are %s are refused', (_, messages, reason, words) => {
+    const stages = new EchoStages({}, undefined, echo);
+    stages.generate('r', '', { messages });
+    expect(stages.refused('r')).toMatchObject({ reason, message: expect.stringContaining(words) });
+    expect(stages.sent).toEqual([]);
+  });
+
+  test('that the template does not take are refused with what it says', () => {
+    const stages = new EchoStages({}, undefined, chat("{{ raise_exception('only users') }}"));
+    stages.generate('r', '', { messages: [hello] });
+    expect(stages.refused('r')).toMatchObject({
+      reason: TEXT_REFUSAL_REASON_CHAT_TEMPLATE,
+      message: expect.stringContaining('(only users)'),
+    });
+  });
+
+  test('are answered as the text that the template makes of them', () => {
+    const stages = new EchoStages({}, undefined, echo);
+    stages.generate('r', '', { messages: [hello], maxTokens: 2 });
+    stages.settle();
+    expect(stages.done('r')!.promptTokens).toBe('userhello'.length);
+    expect(stages.text('r')).toBe('pq');
+  });
 });
 
 test('the plan bounds an answer that asks for nothing', () => {

@@ -60,7 +60,11 @@ describe('a stage from its beginning to its end', () => {
     expect(footprint.bytesDigest).toMatch(/^[0-9a-f]{64}$/);
     expect(footprint.hostBytes).toBeGreaterThan(2n ** 20n);
     worker.send(checkHealth(2n ** 63n));
-    expect(await worker.heard('health')).toEqual({ sequence: 2n ** 63n, busyMillis: 0n });
+    expect(await worker.heard('health')).toEqual({
+      sequence: 2n ** 63n,
+      busyMillis: 0n,
+      usage: { heldSessions: 0, heldTokens: 0n },
+    });
     worker.send(stop);
     expect(await worker.ended).toEqual({ code: 0, signal: null });
     expect(worker.kinds()).toEqual(['hello', 'loading', 'loading', 'ready', 'health', 'stopped']);

@@ -23,6 +23,7 @@ function loadingWorker() {
       engine = listener;
       return {
         stepMillis: () => clock.stepMillis,
+        usage: () => ({ heldSessions: 2, heldTokens: 96n }),
         stop: async () => {
           engineStops += 1;
         },
@@ -54,6 +55,13 @@ test('busy counts from the last sign of progress, and is 0 once the engine waits
   expect(busy).toEqual([70n, 5n, 0n, 12n]);
 });
 
+test('a stage that is over holds nothing', () => {
+  const { worker, said, engine } = loadingWorker();
+  engine.onEnd(new Error('terminated'));
+  worker.receive(health);
+  expect(said.at(-1)).toMatchObject({ $case: 'health', value: { usage: { heldSessions: 0, heldTokens: 0n } } });
+});
+
 test('a loaded stage that waits for its neighbours says so, and is not busy', () => {
   const { worker, said, clock, engine } = loadingWorker();
   clock.millis = 70;
@@ -64,7 +72,7 @@ test('a loaded stage that waits for its neighbours says so, and is not busy', ()
       $case: 'loading',
       value: { phase: LoadProgress_Phase.PHASE_WAITING_EDGES, bytesDone: 1n, bytesTotal: 1n },
     },
-    { $case: 'health', value: { sequence: 1n, busyMillis: 0n } },
+    { $case: 'health', value: { sequence: 1n, busyMillis: 0n, usage: { heldSessions: 2, heldTokens: 96n } } },
   ]);
 });
 

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { StageUsage } from '../../gen/stageplane/v1/run.js';
 import { WorkerCommand, WorkerEvent } from '../../gen/stageplane/v1/worker.js';
 import { parseMessageLine } from '../../src/worker/parse-message-line.js';
 
@@ -24,6 +25,7 @@ export class WorkerProcess {
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   #waiting: (() => void)[] = [];
   #over = false;
+  #asked = 0n;
 
   constructor(script: string, args: readonly string[] = []) {
     this.child = spawn(process.execPath, [script, ...args]);
@@ -59,6 +61,14 @@ export class WorkerProcess {
       if (this.#over) throw new Error(`no ${kind} came; the log: ${this.log.join('\n')}`);
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
+  }
+
+  /** What the stage holds now. */
+  async usage(): Promise<StageUsage> {
+    this.#asked += 1n;
+    const asked = this.#asked;
+    this.send({ $case: 'checkHealth', value: { sequence: asked } });
+    return (await this.heard('health', ({ sequence }) => sequence === asked)).usage!;
   }
 
   kinds(): string[] {

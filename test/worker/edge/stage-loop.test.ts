@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { StageFaultReason } from '../../../gen/stageplane/v1/run.js';
+import { StageFaultReason, type StageUsage } from '../../../gen/stageplane/v1/run.js';
 import { type ObjectRecord, objectFlags, type StageObject } from '../../../src/worker/edge/object-record.js';
 import { EngineCapabilities } from '../../../src/worker/engine/engine-capabilities.js';
 import { failure, OK, type StructuredStatus } from '../../../src/worker/engine/status.js';
@@ -18,6 +18,7 @@ let did: string[];
 let faults: WorkerFault[];
 let sent: StageObject[];
 let hasRoom: boolean;
+let usage: StageUsage | undefined;
 /** Ends the step that the engine is at. */
 let finishStep: (status?: StructuredStatus) => void;
 let truncateStatus: StructuredStatus;
@@ -70,6 +71,9 @@ beforeEach(() => {
       },
       fault: (fault) => faults.push(fault),
       busy: (isBusy) => did.push(isBusy ? 'busy' : 'idle'),
+      holds: (now) => {
+        usage = now;
+      },
     },
   );
   loop.start(engine);
@@ -176,6 +180,21 @@ test('a release goes on, and so does one that comes with the last row', async ()
   await finish();
   expect(did.slice(-2)).toEqual(['release 2', 'send 2 flags 2']);
   expect(sent.at(-1)!.payload.byteLength).toBe(4);
+});
+
+test('says what it holds: rows that are done, less what was cut off or released', async () => {
+  accept(1n, MORE, tokenBytes([1, 2]));
+  await finish();
+  accept(2n, 0, tokenBytes([1, 2, 3]));
+  await finish();
+  expect(usage).toEqual({ heldSessions: 2, heldTokens: 5n });
+  accept(1n, TRUNCATE, tokenBytes([1]));
+  await settled();
+  expect(usage).toEqual({ heldSessions: 2, heldTokens: 4n });
+  accept(2n, CANCEL);
+  accept(2n, RELEASE);
+  await settled();
+  expect(usage).toEqual({ heldSessions: 1, heldTokens: 1n });
 });
 
 test('without room for the result nothing is begun, and nothing is lost', async () => {

@@ -64,6 +64,10 @@ export interface LlamaApi {
     special: boolean,
   ): number;
   endsGeneration(vocabulary: Pointer, token: number): boolean;
+  /** -1 when there is none. */
+  beginToken(vocabulary: Pointer): number;
+  /** -1 when there is none. */
+  endToken(vocabulary: Pointer): number;
   addsBeginToken(vocabulary: Pointer): boolean;
   chatTemplate(model: Pointer, name: string | null): string | null;
 }
@@ -114,6 +118,8 @@ export function bindLlama(koffi: Koffi, found: LlamaPackage, structs: Structs): 
     tokenize: llama.func('llama_tokenize', 'int32', ['void*', 'void*', 'int32', 'void*', 'int32', 'bool', 'bool']),
     tokenPiece: llama.func('llama_token_to_piece', 'int32', ['void*', 'int32', 'void*', 'int32', 'int32', 'bool']),
     endsGeneration: llama.func('llama_vocab_is_eog', 'bool', ['void*', 'int32']),
+    beginToken: llama.func('llama_vocab_bos', 'int32', ['void*']),
+    endToken: llama.func('llama_vocab_eos', 'int32', ['void*']),
     addsBeginToken: llama.func('llama_vocab_get_add_bos', 'bool', ['void*']),
     chatTemplate: llama.func('llama_model_chat_template', 'str', ['void*', 'str']),
   };

@@ -33,6 +33,10 @@ export class Vocabulary {
   readonly endTokens: ReadonlySet<number>;
   /** Jinja source, or undefined when the model brings none. */
   readonly chatTemplate: string | undefined;
+  /** Text of the token that begins a text, such as "<s>"; empty when the model has none. */
+  readonly beginText: string;
+  /** Text of the token that ends one. */
+  readonly endText: string;
   readonly #vocabulary: Pointer;
 
   constructor(
@@ -46,6 +50,8 @@ export class Vocabulary {
     const ids = Array.from({ length: this.size }, (_, id) => id);
     this.endTokens = new Set(ids.filter((id) => api.endsGeneration(vocabulary, id)));
     this.chatTemplate = api.chatTemplate(model, null) ?? undefined;
+    this.beginText = this.#textOf(api.beginToken(vocabulary));
+    this.endText = this.#textOf(api.endToken(vocabulary));
   }
 
   tokenize(text: string, { addSpecial = true, parseSpecial = false }: TokenizeOptions = {}): number[] {
@@ -80,6 +86,11 @@ export class Vocabulary {
 
   close(): void {
     this.library.api.freeModel(this.model);
+  }
+
+  /** A model without such a token says -1. */
+  #textOf(id: number): string {
+    return id < 0 ? '' : this.detokenize([id], { special: true });
   }
 
   #tokenize(bytes: Uint8Array, room: number, addSpecial: boolean, parseSpecial: boolean): number[] {

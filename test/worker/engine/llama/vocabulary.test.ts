@@ -54,6 +54,10 @@ describe.skipIf(findLlamaPackage().kind === 'refused')('the vocabulary of a mode
     expect(vocabulary.chatTemplate).toBeUndefined();
   });
 
+  test('knows how the tokens that begin and end a text are written', () => {
+    expect([vocabulary.beginText, vocabulary.endText]).toEqual(['<s>', '</s>']);
+  });
+
   test('an id outside of it is an error, not a read past the end', () => {
     for (const id of [-1, vocabulary.size, 1.5]) expect(() => vocabulary.piece(id)).toThrow(`token ${id}`);
   });
