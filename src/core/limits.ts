@@ -216,8 +216,6 @@ export const limits = {
   replayedTokens: 4096,
   /** Milliseconds that a launcher waits for the cause of its answer's end: the machine's second, and a commit. */
   causeMillis: 3_000,
-  /** Messages of one conversation; each has a role, and all together at most `promptBytes`. */
-  chatMessages: 1024,
 
   // --- slices of models
   /** Bytes of the slices that a node keeps, when it is not told: the stages of a large model and some smaller ones. */

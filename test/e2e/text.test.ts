@@ -211,7 +211,10 @@ describe('a one-shot run', () => {
     const runId = await oneShot(cluster, 'long', 'x'.repeat(5000), 8);
     const { end } = await answerOf(attach(cluster.client, runId));
     const cause = { reason: StageFaultReason.STAGE_FAULT_REASON_PROMPT_REFUSED, component: 'token-endpoint' };
-    expect(end).toMatchObject({ $case: 'fault', value: { ...cause, message: expect.stringMatching(/5000 tokens.*context 2048/) } });
+    expect(end).toMatchObject({
+      $case: 'fault',
+      value: { ...cause, message: expect.stringMatching(/5000 tokens.*context 2048/) },
+    });
     await watchUntil(cluster.client, runId, RUN_PHASE_DONE);
     expect(await getRun(cluster.client, runId)).toMatchObject({ outcome: RunOutcome.RUN_OUTCOME_FAULTED, cause });
     expect(await cluster.end()).toEqual([]);
