@@ -53,9 +53,11 @@ async function startRun(
   if (answer.outcome?.$case !== 'run') return refusedRun(output, answer);
 
   const created = answer.outcome.value;
-  announce(output, answer, created, waits);
+  // With a prompt stdout is for the answer.
+  const { prompt } = values;
+  announce(prompt === undefined || output.terminal ? output : output.besides, answer, created, waits);
   if (!interrupts) return exitCode.ok;
-  if (values.prompt !== undefined) return runPrompt({ client, output, run: created, interrupts });
+  if (prompt !== undefined) return runPrompt({ client, output, run: created, interrupts });
   return waitForRun({ client, output, run: created, until: values.until ?? 'done', interrupts });
 }
 
@@ -72,7 +74,7 @@ async function askedText({ prompt, chat }: RunValues, plan: PlanRequest): Promis
 
 function announce(output: Invocation<RunValues>['output'], answer: CreateRunResponse, run: Run, waits: boolean): void {
   const document = CreateRunResponse.toJSON(answer);
-  if (!output.json) (output.terminal || !waits ? output : output.besides).print(`run ${run.runId}`);
+  if (!output.json) output.print(`run ${run.runId}`);
   else if (waits) output.jsonLine(document);
   else output.document(document);
 }
