@@ -8,7 +8,7 @@ import { report } from './reports.js';
 import { faultHeld, moveHeld, workerReaped } from './stage-lifecycle.js';
 import { type HeldStageState, stageLabel } from './state.js';
 import type { Turn } from './turn.js';
-import { exitFault } from './worker-faults.js';
+import { exitFault, stepFault } from './worker-faults.js';
 
 /** The worker is there: it gets its stage. */
 export function workerGreeted(turn: Turn, key: StageKey, hello: WorkerHello): void {
@@ -47,10 +47,16 @@ export function workerBroken(turn: Turn, key: StageKey, fault: StageFault): void
   if (stage) faultHeld(turn, stage, fault);
 }
 
-/** The engine is in a step, or idle again. While it loads it is busy too, which is no step. */
+/**
+ * The engine is in a step, or idle again; one that hangs in its step is ended. While it loads it is busy too, which is no
+ * step.
+ */
 export function workerHealthy(turn: Turn, key: StageKey, busyMillis: bigint): void {
   const stage = turn.stage(key);
-  if (stage) moveHeld(turn, stage, busyMillis > 0n ? 'step-begun' : 'step-ended');
+  if (!stage) return;
+  const now = moveHeld(turn, stage, busyMillis > 0n ? 'step-begun' : 'step-ended') ?? stage;
+  if (now.phase !== 'EXECUTING' || Number(busyMillis) < turn.rules.stepMillis) return;
+  faultHeld(turn, now, stepFault(turn.rules.name, key, busyMillis));
 }
 
 export function workerExited(turn: Turn, key: StageKey, exit: WorkerExit, logTail: readonly string[]): void {

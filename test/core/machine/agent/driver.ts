@@ -7,7 +7,7 @@ import { type AgentState, openAgent, stageName } from '../../../../src/core/mach
 import { step } from '../../../../src/core/machine/agent/step.js';
 import type { StageKey } from '../../../../src/core/machine/state.js';
 
-export const rules: AgentRules = { name: 'alpha', processId: 'p1', pinnedNodeId: 0n, maxStages: 4 };
+export const rules: AgentRules = { name: 'alpha', processId: 'p1', pinnedNodeId: 0n, maxStages: 4, stepMillis: 60_000 };
 export const LEASE = 300_000;
 export const NODE = 2n;
 

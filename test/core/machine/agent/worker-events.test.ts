@@ -83,6 +83,22 @@ describe('a worker', () => {
     expect(agent.phase(A)).toBe('READY');
   });
 
+  it('whose engine hangs in a step is killed although it answers, and one that takes long to load is not', () => {
+    const agent = holding();
+    agent.take({ kind: 'worker-healthy', key: A, busyMillis: 70_000n });
+    expect(agent.did()).toEqual([]);
+    agent.ready(A);
+    agent.take({ kind: 'worker-healthy', key: A, busyMillis: 59_999n });
+    expect(agent.phase(A)).toBe('EXECUTING');
+    agent.take({ kind: 'worker-healthy', key: A, busyMillis: 63_000n });
+    expect(agent.did()).toEqual(['kill-worker 7/0 g1', 'send fault 7/0 g1 #2']);
+    expect(faultOf(agent)).toMatchObject({
+      reason: StageFaultReason.STAGE_FAULT_REASON_STEP_DEADLINE,
+      message:
+        'stage 0 of run 7, generation 1 on node "alpha" has been at one micro-batch for 63 s: look at its log; if the machine is only slow, plan a smaller micro-batch or raise the agent\'s --step-deadline',
+    });
+  });
+
   const failed = (failure: Extract<AgentEvent, { kind: 'worker-failed' }>['failure']): AgentEvent => ({
     kind: 'worker-failed',
     key: A,
