@@ -7,6 +7,7 @@ import {
 } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { type Run, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { planView } from '../cli/format/plan-view.js';
+import { limits } from '../core/limits.js';
 import { inspectModel } from '../gguf/inspect-model.js';
 import { writeTinyModel } from '../gguf/tiny-model.js';
 import { dial, unaryCall } from '../grpc/client.js';
@@ -115,9 +116,15 @@ async function makeModel({ folder, say }: Scene): Promise<string> {
 
 function startDaemon({ folder, daemons, signal }: Scene, name: string, args: readonly string[]): Daemon {
   signal.throwIfAborted();
-  const daemon = new Daemon(name, args, join(folder, `${name.replace('agent ', '')}.log`));
+  const daemon = new Daemon(name, args, join(folder, `${name.replace('agent ', '')}.log`), runtimeFolder(folder));
   daemons.push(daemon);
   return daemon;
+}
+
+/** The sockets of edges lie in the demo's folder as well, unless their paths would be too long for the kernel. */
+function runtimeFolder(folder: string): NodeJS.ProcessEnv {
+  const longest = join(folder, 'stageplane-65534/own-12345678/4194304-1-2-1.sock');
+  return Buffer.byteLength(longest) <= limits.socketPathBytes ? { XDG_RUNTIME_DIR: folder } : {};
 }
 
 async function startOrchestrator(scene: Scene): Promise<string> {
