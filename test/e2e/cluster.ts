@@ -12,7 +12,7 @@ import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { leftovers } from '../../src/demo/leftovers.js';
 import { nodesReady } from '../../src/demo/wait-for.js';
-import { writeTinyModel } from '../../src/gguf/tiny-model.js';
+import { type TinyModelOptions, writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { dial, unaryCall } from '../../src/grpc/client.js';
 import { packageRoot } from '../../src/package-root.js';
 import { descendantsOf } from '../../src/process/descendants.js';
@@ -27,34 +27,44 @@ export interface ClusterOptions {
   readonly flags?: readonly string[];
   /** A GGUF file; default: a tiny one. */
   readonly model?: string;
+  /** `afterAll` keeps it for all tests of a file. */
+  readonly finished?: (end: () => void | Promise<void>) => void;
+  /** What the tiny one is like. */
+  readonly tiny?: TinyModelOptions;
   /** Our own stage workers; default: workers that wait at the gate. */
   readonly ownWorkers?: boolean;
 }
 
-async function makeModel(folder: string): Promise<string> {
+async function makeModel(folder: string, tiny: TinyModelOptions | undefined): Promise<string> {
   mkdirSync(join(folder, 'models'));
-  const [path] = await writeTinyModel(join(folder, 'models', 'tiny.gguf'));
+  const [path] = await writeTinyModel(join(folder, 'models', 'tiny.gguf'), tiny);
   return path;
 }
 
 /** An orchestrator and agents as real processes; every one of them is gone when the test is. */
 export class Cluster {
-  readonly folder = temporaryFolder();
-  readonly gate = join(this.folder, 'gate');
+  readonly gate: string;
   /** Where its processes put the sockets of their edges. */
-  readonly runtimeFolder = join(this.folder, 'run');
+  readonly runtimeFolder: string;
   address = '127.0.0.1:0';
   client!: OrchestratorServiceClient;
   model = '';
   private readonly processes = new Map<string, ChildProcess>();
 
-  private constructor(private readonly ownWorkers: boolean) {}
+  private constructor(
+    readonly folder: string,
+    private readonly ownWorkers: boolean,
+  ) {
+    this.gate = join(folder, 'gate');
+    this.runtimeFolder = join(folder, 'run');
+    mkdirSync(this.runtimeFolder);
+  }
 
   static async start(agents: readonly string[], options: ClusterOptions = {}): Promise<Cluster> {
-    const cluster = new Cluster(options.ownWorkers ?? false);
-    mkdirSync(cluster.runtimeFolder);
-    onTestFinished(async () => void (await cluster.end()));
-    cluster.model = options.model ?? (await makeModel(cluster.folder));
+    const { finished = onTestFinished, ownWorkers = false } = options;
+    const cluster = new Cluster(temporaryFolder(finished), ownWorkers);
+    finished(async () => void (await cluster.end()));
+    cluster.model = options.model ?? (await makeModel(cluster.folder, options.tiny));
     await cluster.startOrchestrator(options.flags);
     for (const name of agents) cluster.startAgent(name);
     await nodesReady(cluster.client, agents.length);
@@ -84,6 +94,12 @@ export class Cluster {
   workersOf(name: string): number[] {
     const diary = this.diaryOf(name);
     return existsSync(diary) ? readFileSync(diary, 'utf8').trim().split('\n').map(Number) : [];
+  }
+
+  /** Process id of a stage's worker, one of our own, as its log has it. */
+  async workerOf(runId: bigint, stageIndex: number): Promise<number> {
+    const { lines } = await unaryCall(this.client, Service.getStageLog, { runId, stageIndex, maxLines: 1000 });
+    return JSON.parse(lines[0] ?? '{}').pid ?? -1;
   }
 
   /** Creates a run of the fixture engine, unless the settings name another. */
