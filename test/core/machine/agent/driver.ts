@@ -113,8 +113,8 @@ export class Driver {
     return this.take({ kind: 'worker-ready', key, footprint });
   }
 
-  exit(key: StageKey, code: number | null = 0, signal: string | null = null): readonly AgentEffect[] {
-    return this.take({ kind: 'worker-exited', key, exit: { code, signal }, logTail: ['last words'] });
+  exit(key: StageKey, code: number | null = 0, signal: string | null = null, wasKilled = false) {
+    return this.take({ kind: 'worker-exited', key, exit: { code, signal, wasKilled }, logTail: ['last words'] });
   }
 
   acknowledge(...reportIds: bigint[]): readonly AgentEffect[] {

@@ -158,14 +158,38 @@ describe('a worker', () => {
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(limits.faultMessageBytes);
   });
 
-  it('that is being stopped can neither become ready nor fault', () => {
+  it('that is being stopped cannot become ready, and its end is no fault when it was asked or killed', () => {
+    for (const end of [() => [0], () => [null, 'SIGKILL', true]] as const) {
+      const agent = holding();
+      agent.stop(A);
+      agent.ready(A);
+      expect(agent.phase(A)).toBe('STOPPING');
+      agent.exit(A, ...(end() as [number | null, string | null, boolean]));
+      expect(agent.did()).toEqual(['send stopped 7/0 g1 #1']);
+    }
+  });
+
+  it('whose own end met the stop on the way is told of first: it may be the cause of the stop', () => {
     const agent = holding();
-    agent.stop(A);
     agent.ready(A);
-    agent.take({ kind: 'worker-failed', key: A, failure: { kind: 'silent', waited: 1 }, logTail: [] });
-    expect(agent.phase(A)).toBe('STOPPING');
+    agent.stop(A);
     agent.exit(A, null, 'SIGKILL');
-    expect(agent.did()).toEqual(['send stopped 7/0 g1 #1']);
+    expect(agent.did()).toEqual(['send fault 7/0 g1 #2', 'send stopped 7/0 g1 #3']);
+    expect(faultOf(agent)?.reason).toBe(StageFaultReason.STAGE_FAULT_REASON_WORKER_EXITED);
+  });
+
+  it.each([
+    ['OUT_OF_MEMORY', ['send fault 7/0 g1 #2']],
+    // Its neighbour has been stopped before it.
+    ['EDGE_CLOSED', []],
+  ] as const)('that is being stopped and faults with %s keeps its phase', (reason, did) => {
+    const agent = holding();
+    agent.ready(A);
+    agent.stop(A);
+    const fault = { reason: StageFaultReason[`STAGE_FAULT_REASON_${reason}`], message: 'x', logTail: [] };
+    agent.take({ kind: 'worker-faulted', key: A, fault });
+    expect(agent.did()).toEqual(did);
+    expect(agent.phase(A)).toBe('STOPPING');
   });
 
   it('of a stage that nobody holds changes nothing', () => {
