@@ -8,6 +8,7 @@ import {
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { type Run, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { planView } from '../cli/format/plan-view.js';
+import { limits } from '../core/limits.js';
 import { inspectModel } from '../gguf/inspect-model.js';
 import { writeTinyModel } from '../gguf/tiny-model.js';
 import { dial, unaryCall } from '../grpc/client.js';
@@ -43,9 +44,6 @@ export interface DemoResult {
   /** Processes and sockets that were left behind; empty when all is well. */
   readonly leftovers: readonly string[];
 }
-
-/** Characters of a folder in which an edge socket has a path that every kernel takes. */
-const LONGEST_FOLDER = 48;
 
 /** With the node id that each asks for, so that the picture is the same each time. */
 const agents = [
@@ -149,14 +147,15 @@ async function makeModel({ folder, say }: Scene): Promise<string> {
 
 function startDaemon({ folder, daemons, signal }: Scene, name: string, args: readonly string[]): Daemon {
   signal.throwIfAborted();
-  const daemon = new Daemon(name, args, join(folder, `${name.replace('agent ', '')}.log`), socketsIn(folder));
+  const daemon = new Daemon(name, args, join(folder, `${name.replace('agent ', '')}.log`), runtimeFolder(folder));
   daemons.push(daemon);
   return daemon;
 }
 
-/** Sockets go where the demo cleans up, unless their paths would be too long there. */
-function socketsIn(folder: string): NodeJS.ProcessEnv {
-  return folder.length <= LONGEST_FOLDER ? { XDG_RUNTIME_DIR: folder } : {};
+/** The sockets of edges lie in the demo's folder as well, unless their paths would be too long for the kernel. */
+function runtimeFolder(folder: string): NodeJS.ProcessEnv {
+  const longest = join(folder, 'stageplane-65534/own-12345678/4194304-1-2-1.sock');
+  return Buffer.byteLength(longest) <= limits.socketPathBytes ? { XDG_RUNTIME_DIR: folder } : {};
 }
 
 async function startOrchestrator(scene: Scene): Promise<string> {

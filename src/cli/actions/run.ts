@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { text } from 'node:stream/consumers';
 import {
   CreateRunRequest,
   CreateRunResponse,
@@ -16,6 +15,7 @@ import type { Invocation } from '../command.js';
 import type { RunValues } from '../commands/run.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { listenForInterrupts } from '../interrupts.js';
+import { readPrompt } from '../read-prompt.js';
 import { refusedRun } from '../refused-run.js';
 import { runPrompt } from '../run-prompt.js';
 import { usageFailure } from '../usage-failure.js';
@@ -33,7 +33,9 @@ async function startRun(
 ): Promise<ExitCode> {
   const built = buildPlanRequest(values, values.place ? await listNodes(client) : []);
   if (built.kind === 'refused') return output.fail(usageFailure(built.problems));
-  const plan = { ...built.request, ...(await askedText(values, built.request)) };
+  const prompt = values.prompt === undefined ? undefined : await readPrompt(values.prompt);
+  if (prompt?.kind === 'refused') return output.fail(usageFailure([{ field: '--prompt', message: prompt.problem }]));
+  const plan = { ...built.request, ...askedText(prompt?.value, values.chat, built.request) };
   const request = CreateRunRequest.fromPartial({ requestId: values.requestId ?? randomUUID(), plan });
   const waits = values.wait || values.until !== undefined || values.prompt !== undefined;
   // Listening begins before the run does: a Ctrl-C in between must not leave a run that nobody knows of.
@@ -62,10 +64,9 @@ async function startRun(
 }
 
 /** A prompt makes the run ONE_SHOT; without one it serves. */
-async function askedText({ prompt, chat }: RunValues, plan: PlanRequest): Promise<Partial<PlanRequest>> {
+function askedText(prompt: string | undefined, chat: boolean, plan: PlanRequest): Partial<PlanRequest> {
   if (prompt === undefined) return { mode: RunMode.RUN_MODE_SERVING };
-  const value = prompt === '-' ? await text(process.stdin) : prompt;
-  const source = { $case: chat ? 'userMessage' : 'inline', value } as const;
+  const source = { $case: chat ? 'userMessage' : 'inline', value: prompt } as const;
   return {
     mode: RunMode.RUN_MODE_ONE_SHOT,
     runtime: RuntimeConfig.fromPartial({ ...plan.runtime, prompt: { source } }),
