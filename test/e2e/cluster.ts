@@ -21,6 +21,11 @@ const program = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
 const gatedWorker = join(import.meta.dirname, 'gated-worker.mjs');
 const ownWorker = join(packageRoot(), 'dist', 'src', 'worker', 'main.js');
 
+/** Takes what is to be done in the end. */
+type Finished = (end: () => unknown) => void;
+
+const withTheTest: Finished = (end) => onTestFinished(async () => void (await end()));
+
 export interface ClusterOptions {
   /** Of the orchestrator. */
   readonly flags?: readonly string[];
@@ -28,6 +33,8 @@ export interface ClusterOptions {
   readonly model?: string;
   /** Our own stage workers; default: workers that wait at the gate. */
   readonly ownWorkers?: boolean;
+  /** `afterFile()` keeps it for all tests of a file. */
+  readonly finished?: Finished;
 }
 
 async function makeModel(folder: string): Promise<string> {
@@ -38,18 +45,25 @@ async function makeModel(folder: string): Promise<string> {
 
 /** An orchestrator and agents as real processes; every one of them is gone when the test is. */
 export class Cluster {
-  readonly folder = temporaryFolder();
-  readonly gate = join(this.folder, 'gate');
+  readonly folder: string;
+  readonly gate: string;
   address = '127.0.0.1:0';
   client!: OrchestratorServiceClient;
   model = '';
   private readonly processes = new Map<string, ChildProcess>();
 
-  private constructor(private readonly ownWorkers: boolean) {}
+  private constructor(
+    private readonly ownWorkers: boolean,
+    finished: Finished,
+  ) {
+    this.folder = temporaryFolder(finished);
+    this.gate = join(this.folder, 'gate');
+  }
 
   static async start(agents: readonly string[], options: ClusterOptions = {}): Promise<Cluster> {
-    const cluster = new Cluster(options.ownWorkers ?? false);
-    onTestFinished(async () => void (await cluster.end()));
+    const finished = options.finished ?? withTheTest;
+    const cluster = new Cluster(options.ownWorkers ?? false, finished);
+    finished(() => cluster.end());
     cluster.model = options.model ?? (await makeModel(cluster.folder));
     await cluster.startOrchestrator(options.flags);
     for (const name of agents) cluster.startAgent(name);
@@ -65,11 +79,11 @@ export class Cluster {
     this.client ??= dial(this.address, OrchestratorServiceClient);
   }
 
-  startAgent(name: string): void {
+  startAgent(name: string, ownWorkers = this.ownWorkers): void {
     const args = ['agent', '--orchestrator', this.address, '--name', name, '--data', join(this.folder, name)];
     args.push('--models', dirname(this.model));
     const gated = `${process.execPath} ${gatedWorker} ${this.gate} ${this.diaryOf(name)} ${ownWorker}`;
-    this.spawn(name, this.ownWorkers ? args : [...args, '--worker', gated]);
+    this.spawn(name, ownWorkers ? args : [...args, '--worker', gated]);
   }
 
   openGate(): void {
