@@ -29,12 +29,18 @@ const withTheTest: Finished = (end) => onTestFinished(async () => void (await en
 export interface ClusterOptions {
   /** Of the orchestrator. */
   readonly flags?: readonly string[];
+  /** Of each agent. */
+  readonly agentFlags?: readonly string[];
   /** A GGUF file; default: a tiny one. */
   readonly model?: string;
   /** Our own stage workers; default: workers that wait at the gate. */
   readonly ownWorkers?: boolean;
   /** `afterFile()` keeps it for all tests of a file. */
   readonly finished?: Finished;
+}
+
+interface AgentOptions extends Pick<ClusterOptions, 'ownWorkers'> {
+  readonly flags?: readonly string[] | undefined;
 }
 
 async function makeModel(folder: string): Promise<string> {
@@ -66,7 +72,7 @@ export class Cluster {
     finished(() => cluster.end());
     cluster.model = options.model ?? (await makeModel(cluster.folder));
     await cluster.startOrchestrator(options.flags);
-    for (const name of agents) cluster.startAgent(name);
+    for (const name of agents) cluster.startAgent(name, { flags: options.agentFlags });
     await nodesReady(cluster.client, agents.length);
     return cluster;
   }
@@ -79,9 +85,9 @@ export class Cluster {
     this.client ??= dial(this.address, OrchestratorServiceClient);
   }
 
-  startAgent(name: string, ownWorkers = this.ownWorkers): void {
+  startAgent(name: string, { ownWorkers = this.ownWorkers, flags = [] }: AgentOptions = {}): void {
     const args = ['agent', '--orchestrator', this.address, '--name', name, '--data', join(this.folder, name)];
-    args.push('--models', dirname(this.model));
+    args.push('--models', dirname(this.model), ...flags);
     const gated = `${process.execPath} ${gatedWorker} ${this.gate} ${this.diaryOf(name)} ${ownWorker}`;
     this.spawn(name, ownWorkers ? args : [...args, '--worker', gated]);
   }
