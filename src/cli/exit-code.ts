@@ -14,8 +14,8 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 export const exitCodeHelp = `
 Exit codes:
   0    done as asked
-  1    failure
-  2    a flag, argument or environment variable cannot be used
+  1    failure; of verify: the texts differ
+  2    a flag, argument or environment variable cannot be used; of verify also: nothing could be compared
   3    the plan was rejected, or no longer fits
   4    the run ended FAULTED
   5    the orchestrator cannot be reached

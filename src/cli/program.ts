@@ -11,6 +11,7 @@ import { runCommand } from './commands/run.js';
 import { runsCommands } from './commands/runs.js';
 import { serverInfoCommand } from './commands/server.js';
 import { textCommands } from './commands/text.js';
+import { verifyCommand } from './commands/verify.js';
 import { versionCommand } from './commands/version.js';
 import type { Setting } from './config/setting.js';
 import { flagOf, variableOf } from './config/setting-names.js';
@@ -23,6 +24,7 @@ const commands: readonly Command[] = [
   planCommand,
   runCommand,
   ...textCommands,
+  verifyCommand,
   ...runsCommands,
   ...nodesCommands,
   serverInfoCommand,

@@ -25,14 +25,20 @@ const ownWorker = join(packageRoot(), 'dist', 'src', 'worker', 'main.js');
 export interface ClusterOptions {
   /** Of the orchestrator. */
   readonly flags?: readonly string[];
+  /** Of each agent. */
+  readonly agentFlags?: readonly string[];
   /** A GGUF file; default: a tiny one. */
   readonly model?: string;
-  /** `afterAll` keeps it for all tests of a file. */
+  /** `afterAll` or `afterFile()` keeps it for all tests of a file. */
   readonly finished?: (end: () => void | Promise<void>) => void;
   /** What the tiny one is like. */
   readonly tiny?: TinyModelOptions;
   /** Our own stage workers; default: workers that wait at the gate. */
   readonly ownWorkers?: boolean;
+}
+
+interface AgentOptions extends Pick<ClusterOptions, 'ownWorkers'> {
+  readonly flags?: readonly string[] | undefined;
 }
 
 async function makeModel(folder: string, tiny: TinyModelOptions | undefined): Promise<string> {
@@ -66,7 +72,7 @@ export class Cluster {
     finished(async () => void (await cluster.end()));
     cluster.model = options.model ?? (await makeModel(cluster.folder, options.tiny));
     await cluster.startOrchestrator(options.flags);
-    for (const name of agents) cluster.startAgent(name);
+    for (const name of agents) cluster.startAgent(name, { flags: options.agentFlags });
     await nodesReady(cluster.client, agents.length);
     return cluster;
   }
@@ -79,11 +85,11 @@ export class Cluster {
     this.client ??= dial(this.address, OrchestratorServiceClient);
   }
 
-  startAgent(name: string): void {
+  startAgent(name: string, { ownWorkers = this.ownWorkers, flags = [] }: AgentOptions = {}): void {
     const args = ['agent', '--orchestrator', this.address, '--name', name, '--data', join(this.folder, name)];
-    args.push('--models', dirname(this.model));
+    args.push('--models', dirname(this.model), ...flags);
     const gated = `${process.execPath} ${gatedWorker} ${this.gate} ${this.diaryOf(name)} ${ownWorker}`;
-    this.spawn(name, this.ownWorkers ? args : [...args, '--worker', gated]);
+    this.spawn(name, ownWorkers ? args : [...args, '--worker', gated]);
   }
 
   openGate(): void {

@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import {
-  GenerateRequest,
-  type GenerateResponse,
-  type OrchestratorServiceClient,
-  OrchestratorServiceService as Service,
-} from '../../gen/stageplane/v1/orchestrator_service.js';
+import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RuntimeConfig } from '../../gen/stageplane/v1/plan.js';
 import { RunMode } from '../../gen/stageplane/v1/planner.js';
 import { RunOutcome, RunPhase, StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import { TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
-import { streamCall, unaryCall } from '../../src/grpc/client.js';
+import { unaryCall } from '../../src/grpc/client.js';
 import { getRun, watchUntil } from '../support/running-orchestrator.js';
+import { type Answer, answerOf, attach, generate } from './ask.js';
 import { Cluster } from './cluster.js';
 import { idle } from './idle.js';
 
@@ -22,38 +18,6 @@ async function startCluster(agents: readonly string[], flags: readonly string[] 
   const cluster = await Cluster.start(agents, { flags });
   cluster.openGate();
   return cluster;
-}
-
-interface Answer {
-  readonly text: string;
-  readonly tokenIds: readonly number[];
-  readonly end: GenerateResponse['end'];
-}
-
-async function answerOf(responses: AsyncIterable<GenerateResponse>): Promise<Answer> {
-  const answer = { text: '', tokenIds: [] as number[], end: undefined as GenerateResponse['end'] };
-  for await (const { text, tokenIds, end } of responses) {
-    answer.text += text;
-    answer.tokenIds.push(...tokenIds);
-    answer.end = end;
-  }
-  return answer;
-}
-
-function generate(
-  client: OrchestratorServiceClient,
-  runId: bigint,
-  prompt: string,
-  maxTokens = 64,
-  signal?: AbortSignal,
-) {
-  const runtime = RuntimeConfig.fromPartial({ maxTokens, prompt: { source: { $case: 'inline', value: prompt } } });
-  const request = GenerateRequest.fromPartial({ runId, runtime });
-  return streamCall(client, Service.generate, request, signal ? { signal } : {});
-}
-
-function attach(client: OrchestratorServiceClient, runId: bigint) {
-  return streamCall(client, Service.generate, GenerateRequest.fromPartial({ runId, attach: true }));
 }
 
 async function serving(cluster: Cluster, requestId: string, stages: number): Promise<bigint> {

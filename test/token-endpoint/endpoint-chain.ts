@@ -21,18 +21,29 @@ export class EndpointChain {
   ) {}
 
   /** `cuts` are the layers at which a new stage starts. Resolves when every stage and the endpoint are ready. */
-  static async start(
+  static start(
     model: ChainModel,
     cuts: readonly number[],
     settings: Partial<StageSettings> = {},
     open: Partial<OpenTokenEndpoint> = {},
   ): Promise<EndpointChain> {
-    const folder = await mkdtemp(join(tmpdir(), 'stageplane-tokens-'));
     const bounds = [0, ...cuts, model.totalLayers];
-    const stageCount = bounds.length - 1;
-    const workers = bounds.slice(1).map((end, index) => {
+    const ranges = bounds.slice(1).map((end, index): [number, number] => [bounds[index]!, end]);
+    return EndpointChain.connect(model, ranges, settings, open);
+  }
+
+  /** The layers of each stage, in any order that no plan can have. */
+  static async connect(
+    model: ChainModel,
+    ranges: readonly (readonly [start: number, end: number])[],
+    settings: Partial<StageSettings> = {},
+    open: Partial<OpenTokenEndpoint> = {},
+  ): Promise<EndpointChain> {
+    const folder = await mkdtemp(join(tmpdir(), 'stageplane-tokens-'));
+    const stageCount = ranges.length;
+    const workers = ranges.map(([start, end], index) => {
       const worker = new WorkerProcess(workerMain);
-      const command = stageCommand(model, { folder, index, stageCount, layers: [bounds[index]!, end] }, settings);
+      const command = stageCommand(model, { folder, index, stageCount, layers: [start, end] }, settings);
       worker.send({ $case: 'prepare', value: command });
       return worker;
     });

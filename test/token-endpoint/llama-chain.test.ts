@@ -75,6 +75,18 @@ describe.skipIf(findLlamaPackage().kind === 'refused')('stages of llama.cpp', ()
     expect(one.every(({ tokenIds }) => tokenIds.length > 0)).toBe(true);
   });
 
+  test('say something else when two of them have changed places', async () => {
+    const say = async (...ranges: [number, number][]) => {
+      const chain = await EndpointChain.connect(model, ranges, { engine: 'llama.cpp' });
+      const answer = await chain.endpoint.answer('1', 'the tin lantern', { maxTokens: COUNT });
+      await chain.stop();
+      return said(answer);
+    };
+    const whole = await say([0, 4]);
+    expect(await say([0, 1], [1, 2], [2, 3], [3, 4])).toEqual(whole);
+    expect(await say([0, 1], [2, 3], [1, 2], [3, 4])).not.toEqual(whole);
+  });
+
   test('go on with a chat where they were', async () => {
     const { first, second, fresh, written } = await chat([1, 3]);
     expect(said(first)).toEqual(said(written));

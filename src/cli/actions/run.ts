@@ -56,7 +56,6 @@ async function startRun(
 
   const created = answer.outcome.value;
   // With a prompt stdout is for the answer.
-  const { prompt } = values;
   announce(prompt === undefined || output.terminal ? output : output.besides, answer, created, waits);
   if (!interrupts) return exitCode.ok;
   if (prompt !== undefined) return runPrompt({ client, output, run: created, interrupts });

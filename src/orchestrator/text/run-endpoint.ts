@@ -7,10 +7,10 @@ import type { RunState } from '../../core/machine/state.js';
 import type { EdgeGateway, Registration } from '../../edge-gateway/edge-gateway.js';
 import { EndpointHost, type EndpointHostOptions } from '../../token-endpoint/endpoint-host.js';
 import type { AnswerReader } from '../../token-endpoint/open-answers.js';
+import { promptOf } from '../../token-endpoint/prompt-of.js';
 import { endpointFault, promptFault } from './endpoint-fault.js';
 import { OneShotAnswer } from './one-shot-answer.js';
 import { openCommand } from './open-command.js';
-import { promptOf } from './prompt-of.js';
 
 /** What an endpoint tells the machine. Nothing after `close`. */
 export interface RunEndpointListener {

@@ -4,7 +4,7 @@ import { type TextDone, TextRefusalReason, type TextRefused } from '../../../gen
 import { limits } from '../../core/limits.js';
 import { RpcError } from '../../grpc/rpc-error.js';
 import type { StreamWriter } from '../../grpc/stream-writer.js';
-import { promptOf } from './prompt-of.js';
+import { promptOf } from '../../token-endpoint/prompt-of.js';
 import type { RunEndpoint } from './run-endpoint.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { WritableTensor, WritableValue } from '../../../src/gguf/encode-header.js';
 import { seededFloats } from '../../../src/gguf/seeded-floats.js';
-import { tinyVocabulary } from '../../../src/gguf/tiny-vocabulary.js';
+import { BEGIN_TOKEN, END_TOKEN, tinyVocabulary } from '../../../src/gguf/tiny-vocabulary.js';
 import { writeGguf } from '../../../src/gguf/write-gguf.js';
 
 /** Sizes that all the small models share. */
@@ -252,33 +252,67 @@ export const smallArchitectures = {
   },
 } as const satisfies Record<string, SmallArchitecture>;
 
+export interface ArchitectureModelOptions {
+  /** Widths of rows, heads and feed-forward times this, for models without experts. Default 1. */
+  readonly scale?: number;
+  /** The end token is never the likeliest, so that greedy text has the length that was asked for. Default false. */
+  readonly endless?: boolean;
+}
+
 /** Writes the model, with pseudo-random F32 weights. */
 export async function writeArchitectureModel(
   path: string,
   architecture: string,
   model: SmallArchitecture,
+  { scale = 1, endless = false }: ArchitectureModelOptions = {},
 ): Promise<string> {
-  const tensors = tensorsOf(model);
+  const tensors = tensorsOf(model).map((tensor) => ({ ...tensor, dims: tensor.dims.map((dim) => scaled(dim, scale)) }));
+  const head = model.tied ? 'token_embd.weight' : 'output.weight';
   await writeGguf(path, {
-    metadata: metadataOf(architecture, model),
-    tensors: tensors.map((tensor) => ({ ...tensor, data: () => weights(tensor, model.embeddingSpread ?? 1) })),
+    metadata: metadataOf(architecture, model, scale),
+    tensors: tensors.map((tensor) => ({
+      ...tensor,
+      data: () => {
+        const data = weights(tensor, model.embeddingSpread ?? 1);
+        return endless && tensor.name === head ? withoutRow(data, END_TOKEN, tensor.dims[0]! * 4) : data;
+      },
+    })),
   });
   return path;
 }
 
-function metadataOf(architecture: string, { layers, keys = {} }: SmallArchitecture): [string, WritableValue][] {
+function scaled(dim: number, scale: number): number {
+  return dim === VOCABULARY ? dim : dim * scale;
+}
+
+/** The row's logit is 0 then, and among many the greatest is above. */
+function* withoutRow(data: Iterable<Uint8Array>, row: number, rowBytes: number): Iterable<Uint8Array> {
+  let offset = 0;
+  for (const piece of data) {
+    const zeroed = piece.slice();
+    zeroed.fill(0, Math.max(0, row * rowBytes - offset), Math.max(0, (row + 1) * rowBytes - offset));
+    offset += piece.length;
+    yield zeroed;
+  }
+}
+
+function metadataOf(
+  architecture: string,
+  { layers, keys = {} }: SmallArchitecture,
+  scale: number,
+): [string, WritableValue][] {
   const { tokens, scores, types } = tinyVocabulary(VOCABULARY);
   const own: Keys = {
     block_count: uint(layers),
     context_length: uint(512),
-    embedding_length: uint(WIDTH),
-    feed_forward_length: uint(FEED_FORWARD),
+    embedding_length: uint(WIDTH * scale),
+    feed_forward_length: uint(FEED_FORWARD * scale),
     'attention.head_count': uint(HEADS),
     'attention.head_count_kv': uint(HEADS_KV),
-    'attention.key_length': uint(HEAD),
-    'attention.value_length': uint(HEAD),
+    'attention.key_length': uint(HEAD * scale),
+    'attention.value_length': uint(HEAD * scale),
     'attention.layer_norm_rms_epsilon': float(1e-5),
-    'rope.dimension_count': uint(HEAD),
+    'rope.dimension_count': uint(HEAD * scale),
     'rope.freq_base': float(10_000),
     vocab_size: uint(VOCABULARY),
     ...keys,
@@ -291,8 +325,8 @@ function metadataOf(architecture: string, { layers, keys = {} }: SmallArchitectu
     ['tokenizer.ggml.tokens', { type: 'array', elements: 'string', items: tokens }],
     ['tokenizer.ggml.scores', { type: 'array', elements: 'float32', items: scores }],
     ['tokenizer.ggml.token_type', { type: 'array', elements: 'int32', items: types }],
-    ['tokenizer.ggml.bos_token_id', uint(1)],
-    ['tokenizer.ggml.eos_token_id', uint(2)],
+    ['tokenizer.ggml.bos_token_id', uint(BEGIN_TOKEN)],
+    ['tokenizer.ggml.eos_token_id', uint(END_TOKEN)],
   ];
 }
 
