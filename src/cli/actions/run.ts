@@ -56,7 +56,7 @@ async function startRun(
 
   const created = answer.outcome.value;
   // With a prompt stdout is for the answer.
-  announce(prompt === undefined || output.terminal ? output : output.besides, answer, created, waits);
+  announce(prompt === undefined || output.json || output.terminal ? output : output.besides, answer, created, waits);
   if (!interrupts) return exitCode.ok;
   if (prompt !== undefined) return runPrompt({ client, output, run: created, interrupts });
   return waitForRun({ client, output, run: created, until: values.until ?? 'done', interrupts });
