@@ -25,6 +25,8 @@ export interface AgentConfig {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Stages held at once; default and upper bound `limits.heldStagesPerNode`. */
   readonly maxStages?: number | undefined;
+  /** Milliseconds that a stage may be at one micro-batch before it faults; 0 is never, default `limits.stepMillis`. */
+  readonly stepDeadline?: number | undefined;
   /** How edges reach this node and leave it; without a word, the nodes of one machine find each other. */
   readonly edges?: EdgeFlags | undefined;
   /** Plain text when absent. */

@@ -67,6 +67,7 @@ export class NodeAgent {
         processId: randomUUID(),
         pinnedNodeId: config.nodeId ?? 0n,
         maxStages: Math.min(config.maxStages ?? limits.heldStagesPerNode, limits.heldStagesPerNode),
+        stepMillis: (config.stepDeadline ?? limits.stepMillis) || Number.POSITIVE_INFINITY,
       },
       now: suspendClock,
       persist: (newest) => saveIdentity(config.dataFolder, newest),

@@ -43,6 +43,7 @@ export class WorkerProcess {
   #hello: WorkerHello | undefined;
   #helloTimer: NodeJS.Timeout;
   #killTimer: NodeJS.Timeout | undefined;
+  #wasKilled = false;
   /** `broken` once nothing that it says counts any more. */
   #state: 'living' | 'broken' | 'reaped' = 'living';
   #wasReaped!: () => void;
@@ -111,6 +112,7 @@ export class WorkerProcess {
   kill(): void {
     if (this.#state === 'reaped') return;
     this.#quiet();
+    this.#wasKilled = true;
     killGroup(this.#child);
   }
 
@@ -125,7 +127,7 @@ export class WorkerProcess {
         windowsHide: true,
       });
       child.on('error', (error) => this.#startFailed(child, error));
-      child.on('exit', (code, signal) => void this.#exited({ code, signal }));
+      child.on('exit', (code, signal) => void this.#exited(code, signal));
       // The worker may be gone before what we write: its exit says so.
       child.stdin?.on('error', () => {});
       child.stdout?.on('error', () => {});
@@ -142,7 +144,7 @@ export class WorkerProcess {
     // The same event also tells of a signal that could not be sent to a process that is there.
     if (child?.pid !== undefined) return;
     this.#fail({ kind: 'start-failed', command: this.command.join(' '), why: error.message });
-    void this.#exited({ code: null, signal: null });
+    void this.#exited(null, null);
   }
 
   #read(chunk: Buffer): void {
@@ -210,7 +212,8 @@ export class WorkerProcess {
     this.#health.end();
   }
 
-  async #exited(exit: WorkerExit): Promise<void> {
+  async #exited(code: number | null, signal: string | null): Promise<void> {
+    const exit = { code, signal, wasKilled: this.#wasKilled };
     this.#quiet();
     clearTimeout(this.#killTimer);
     killGroup(this.#child);

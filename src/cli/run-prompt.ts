@@ -43,6 +43,9 @@ export async function runPrompt({ client, output, run, interrupts }: RunPrompt):
     const end = await watchUntil({ ...comingUp, ...rest });
     if (end.kind === 'detached') return leftAlone(output, runId);
     return endOf(output, end.view, interrupts);
+  } catch (error) {
+    if (error instanceof RpcError && signal.aborted) return leftAlone(output, runId);
+    throw error;
   } finally {
     stopWaiting();
     interrupts.ignore();

@@ -245,6 +245,8 @@ export const limits = {
   workerPipesMillis: 1000,
   /** Workers of our own that an agent starts ahead of need when nobody says: one for a stage, one for the next. */
   defaultWarmWorkers: 2,
+  /** Milliseconds that a stage may be at one micro-batch when nobody says; a GPU needs one, a processor seconds. */
+  stepMillis: 60_000,
   /** Milliseconds from taking a worker to starting its successor: the stage that took it needs the processor first. */
   warmWorkerDelayMillis: 1000,
   /** Bytes of a file in a worker's command that count for its build; above, it is the interpreter and its name does. */

@@ -23,12 +23,14 @@ export class Daemon {
     readonly name: string,
     args: readonly string[],
     readonly logPath: string,
+    environment: NodeJS.ProcessEnv,
   ) {
     this.log = createWriteStream(logPath);
     const program = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
     this.process = spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
+      env: { ...process.env, ...environment },
     });
     process.once('exit', this.terminate);
     this.process.stderr?.pipe(this.log);

@@ -5,13 +5,16 @@ import {
   OrchestratorServiceClient,
   OrchestratorServiceService as Service,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
+import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { type Run, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { planView } from '../cli/format/plan-view.js';
+import { limits } from '../core/limits.js';
 import { inspectModel } from '../gguf/inspect-model.js';
 import { writeTinyModel } from '../gguf/tiny-model.js';
 import { dial, unaryCall } from '../grpc/client.js';
 import { descendantsOf } from '../process/descendants.js';
 import { Daemon } from './daemon.js';
+import { answerView, askDemo, comparison, DEMO_PROMPT, demoRequest, sameTokens } from './demo-text.js';
 import { leftovers } from './leftovers.js';
 import { stagePicture } from './stage-picture.js';
 import { nodesReady, runReaches } from './wait-for.js';
@@ -36,6 +39,8 @@ interface Scene extends DemoOptions {
 export interface DemoResult {
   readonly run: Run;
   readonly folder: string;
+  /** Whether the stages said token by token what the whole model says. */
+  readonly identical: boolean;
   /** Processes and sockets that were left behind; empty when all is well. */
   readonly leftovers: readonly string[];
 }
@@ -47,7 +52,7 @@ const agents = [
   { name: 'gamma', nodeId: '4' },
 ];
 
-/** The whole control path on this machine, in real processes. Rejects with a sentence when a step fails or is cut short. */
+/** A model in stages and whole, on this machine, in real processes. Rejects with a sentence when a step fails or is cut short. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   if (options.model !== undefined) await mustBePlannable(options.model);
   const folder = mkdtempSync(join(tmpdir(), 'stageplane-demo-'));
@@ -57,8 +62,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   if (!options.keep) process.once('exit', forget);
   let failed = true;
   try {
-    const { run, pids } = await demonstrate({ ...options, folder, daemons });
-    options.say('7. Stopping the agents and the orchestrator');
+    const { run, identical, pids } = await demonstrate({ ...options, folder, daemons });
+    options.say('9. Stopping the agents and the orchestrator');
     for (const daemon of daemons.toReversed()) {
       const code = await daemon.stop();
       if (code !== 0) throw new Error(`the ${daemon.name} ended with ${code}; its log is ${daemon.logPath}`);
@@ -66,7 +71,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     const left = leftovers(folder, pids);
     options.say(left.length === 0 ? '   no process and no socket is left' : `   left behind: ${left.join(', ')}`);
     failed = left.length > 0;
-    return { run, folder, leftovers: left };
+    return { run, folder, identical, leftovers: left };
   } finally {
     for (const daemon of daemons.toReversed()) await daemon.stop();
     process.off('exit', forget);
@@ -76,7 +81,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
 }
 
 async function demonstrate(scene: Scene) {
-  const { model, say, signal } = scene;
+  const { model, say } = scene;
   const path = model === undefined ? await makeModel(scene) : resolve(model);
   if (model !== undefined) say(`1. Using the model ${path}`);
 
@@ -84,18 +89,45 @@ async function demonstrate(scene: Scene) {
   const client = dial(address, OrchestratorServiceClient);
   try {
     await startAgents(scene, dirname(path), address, client);
-    const run = await planAndStart(scene, client, path);
-    const pids = descendantsOf(process.pid);
-    say(`5. Run ${run.runId} is RUNNING: ${run.stages.length} workers hold their own layers and nothing else`);
-    say(indent(stagePicture(run)));
-    say('6. Stopping the run: every worker is reaped before its stage is STOPPED');
-    await unaryCall(client, Service.stopRun, { runId: run.runId }, { signal });
-    await runReaches(client, run, RunPhase.RUN_PHASE_DONE, (line) => say(indent(line)), signal);
-    const { run: ended } = await unaryCall(client, Service.getRun, { runId: run.runId }, { signal });
-    return { run: ended ?? run, pids };
+    const split = await splitRun(scene, client, path);
+    say('8. The same with the whole model in one process');
+    const whole = await planAndStart(scene, client, demoRequest(path, 1));
+    const wholePids = descendantsOf(process.pid);
+    const wholeAnswer = await askDemo(client, whole.runId, scene.signal);
+    say(indent(answerView(wholeAnswer)));
+    await stop(scene, client, whole);
+    const identical = sameTokens(split.answer, wholeAnswer);
+    say(`   ${comparison(identical, split.run)}`);
+    return { run: split.run, identical, pids: [...split.pids, ...wholePids] };
   } finally {
     client.close();
   }
+}
+
+/** The model in as many stages as there are agents, from its plan to its end. */
+async function splitRun(scene: Scene, client: OrchestratorServiceClient, path: string) {
+  const { say, signal } = scene;
+  say('4. Planning it, committing it, and sending each node its own stage:');
+  const plan = demoRequest(path, agents.length);
+  say(indent(await plannedPicture(client, plan, signal)));
+  const running = await planAndStart(scene, client, plan);
+  const pids = descendantsOf(process.pid);
+  const count = running.stages.length;
+  say(`5. Run ${running.runId} is RUNNING: ${count} workers hold their own layers and nothing else`);
+  say(indent(stagePicture(running)));
+  say(`6. Asking it "${DEMO_PROMPT}": each token goes through ${count} processes`);
+  const answer = await askDemo(client, running.runId, signal);
+  say(indent(answerView(answer)));
+  say('7. Stopping the run: every worker is reaped before its stage is STOPPED');
+  const run = await stop(scene, client, running);
+  return { run, answer, pids };
+}
+
+async function stop({ say, signal }: Scene, client: OrchestratorServiceClient, run: Run): Promise<Run> {
+  await unaryCall(client, Service.stopRun, { runId: run.runId }, { signal });
+  await runReaches(client, run, RunPhase.RUN_PHASE_DONE, (line) => say(indent(line)), signal);
+  const { run: ended } = await unaryCall(client, Service.getRun, { runId: run.runId }, { signal });
+  return ended ?? run;
 }
 
 /** Before anything is started: a path with a typing error should not cost four processes. */
@@ -115,9 +147,15 @@ async function makeModel({ folder, say }: Scene): Promise<string> {
 
 function startDaemon({ folder, daemons, signal }: Scene, name: string, args: readonly string[]): Daemon {
   signal.throwIfAborted();
-  const daemon = new Daemon(name, args, join(folder, `${name.replace('agent ', '')}.log`));
+  const daemon = new Daemon(name, args, join(folder, `${name.replace('agent ', '')}.log`), runtimeFolder(folder));
   daemons.push(daemon);
   return daemon;
+}
+
+/** The sockets of edges lie in the demo's folder as well, unless their paths would be too long for the kernel. */
+function runtimeFolder(folder: string): NodeJS.ProcessEnv {
+  const longest = join(folder, 'stageplane-65534/own-12345678/4194304-1-2-1.sock');
+  return Buffer.byteLength(longest) <= limits.socketPathBytes ? { XDG_RUNTIME_DIR: folder } : {};
 }
 
 async function startOrchestrator(scene: Scene): Promise<string> {
@@ -145,16 +183,26 @@ async function startAgents(
   scene.say(`3. Started ${agents.length} agents, which joined as nodes: ${agents.map(({ name }) => name).join(', ')}`);
 }
 
-async function planAndStart({ say, signal }: Scene, client: OrchestratorServiceClient, path: string): Promise<Run> {
+async function plannedPicture(
+  client: OrchestratorServiceClient,
+  plan: PlanRequest,
+  signal: AbortSignal,
+): Promise<string> {
   const { nodes } = await unaryCall(client, Service.listNodes, { pageSize: 0, pageToken: '' }, { signal });
   const names = new Map(nodes.map(({ nodeId, name }) => [nodeId, name]));
-  const model = { source: { $case: 'localPath', value: path } } as const;
-  const plan = { model, mode: 0, stageCount: agents.length };
   const planned = await unaryCall(client, Service.planRun, { plan }, { signal });
   if (planned.outcome?.$case !== 'plan') throw new Error(planned.outcome?.value.message ?? 'no plan came back');
-  say('4. Planned it, committed it, and sent each node its own stage:');
-  say(indent(planView({ ...planned.outcome.value, plan: planned.outcome.value.plan!, report: planned.report, names })));
-  const created = await unaryCall(client, Service.createRun, { requestId: 'demo', plan }, { signal });
+  const { value } = planned.outcome;
+  return planView({ ...value, plan: value.plan!, report: planned.report, names });
+}
+
+async function planAndStart(
+  { say, signal }: Scene,
+  client: OrchestratorServiceClient,
+  plan: PlanRequest,
+): Promise<Run> {
+  const request = { requestId: `demo with ${plan.stageCount}`, plan };
+  const created = await unaryCall(client, Service.createRun, request, { signal });
   if (created.outcome?.$case !== 'run') throw new Error(created.outcome?.value.message ?? 'no run came back');
   const { runId } = created.outcome.value;
   await runReaches(client, { runId, revision: 0n }, RunPhase.RUN_PHASE_RUNNING, (line) => say(indent(line)), signal);

@@ -23,7 +23,7 @@ function loopOn(disk: (epoch: bigint) => string | undefined) {
   const done: string[] = [];
   const loop = new AgentLoop({
     identity: { instanceId: 'i', clusterId: '', nodeId: 0n, highestEpoch: 0n },
-    rules: { name: 'alpha', processId: 'p', pinnedNodeId: 0n, maxStages: 4 },
+    rules: { name: 'alpha', processId: 'p', pinnedNodeId: 0n, maxStages: 4, stepMillis: 60_000 },
     now: () => millis(0),
     persist: ({ highestEpoch }) => {
       done.push(`disk ${highestEpoch}`);
@@ -65,7 +65,7 @@ it('takes events that come while effects are performed in their turn', () => {
   const order: string[] = [];
   const loop: AgentLoop = new AgentLoop({
     identity: { instanceId: 'i', clusterId: '', nodeId: 0n, highestEpoch: 0n },
-    rules: { name: 'alpha', processId: 'p', pinnedNodeId: 0n, maxStages: 4 },
+    rules: { name: 'alpha', processId: 'p', pinnedNodeId: 0n, maxStages: 4, stepMillis: 60_000 },
     now: () => millis(0),
     persist: () => undefined,
     perform: (effect: AgentEffect) => {

@@ -70,6 +70,20 @@ describe('an agent', () => {
     expect(beat.value).toMatchObject({ stages: [{ runId: 7n, stageIndex: 0, generation: 1, usage }] });
   });
 
+  it('ends a stage whose engine hangs in a step, although its worker answers', async () => {
+    const orchestrator = await ScriptedOrchestrator.open();
+    // The worker says that it has been busy for 7 ms, each time it is asked.
+    const hangs = { workerTimings: { healthEvery: 10 }, stepDeadline: 7 };
+    startAgent(orchestrator.address, { models: [modelsFolder()], ...hangs });
+    const session = await orchestrator.session(1);
+    await session.welcome();
+    session.say({ $case: 'provision', value: provisionOf('m.gguf') });
+    const { report } = await session.hearReport('fault');
+    expect(report?.value).toMatchObject({ reason: StageFaultReason.STAGE_FAULT_REASON_STEP_DEADLINE });
+    session.say({ $case: 'stop', value: stopOf() });
+    await session.hearReport('stopped');
+  });
+
   it('refuses a model that it does not have', async () => {
     const orchestrator = await ScriptedOrchestrator.open();
     const models = modelsFolder();

@@ -61,7 +61,7 @@ describe('a worker', () => {
     const { supervisor, events } = supervise('good');
     await first(events, 'worker-ready');
     supervisor.stop(key, 'enough');
-    expect((await exited(events)).exit).toEqual({ code: 0, signal: null });
+    expect((await exited(events)).exit).toEqual({ code: 0, signal: null, wasKilled: false });
     expect(events.all.map(({ kind }) => kind)).toEqual([
       'worker-greeted',
       'worker-loading',
@@ -81,7 +81,7 @@ describe('a worker', () => {
 
   it('that is ended by a signal is told of with its name', async () => {
     const { events } = supervise('dies');
-    expect((await exited(events)).exit).toEqual({ code: null, signal: 'SIGKILL' });
+    expect((await exited(events)).exit).toEqual({ code: null, signal: 'SIGKILL', wasKilled: false });
   });
 
   it('that never says hello is ended', async () => {
@@ -103,7 +103,7 @@ describe('a worker', () => {
     const { events } = supervise('', { command: ['/nowhere/worker', '--fast'] });
     const { failure } = await first(events, 'worker-failed');
     expect(failure).toMatchObject({ kind: 'start-failed', command: '/nowhere/worker --fast' });
-    expect((await exited(events)).exit).toEqual({ code: null, signal: null });
+    expect((await exited(events)).exit).toEqual({ code: null, signal: null, wasKilled: true });
   });
 
   it('whose command no system can start is told of likewise', async () => {

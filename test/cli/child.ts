@@ -34,18 +34,27 @@ export class Child {
     return this.ended;
   }
 
-  /** Resolves when the stream has shown the text; rejects when the process ends without it. */
-  async shown(stream: 'stdout' | 'stderr', text: string): Promise<void> {
+  /** Resolves when the stream has shown the text, or so many characters; rejects when the process ends without. */
+  async shown(stream: 'stdout' | 'stderr', what: string | number): Promise<void> {
+    const isShown = () => (typeof what === 'string' ? this[stream].includes(what) : this[stream].length >= what);
     const over = this.ended.then((ended) => {
-      if (!ended[stream].includes(text)) throw new Error(`ended without "${text}": ${JSON.stringify(ended)}`);
+      if (!isShown()) throw new Error(`ended without "${what}": ${JSON.stringify(ended)}`);
     });
-    while (!this[stream].includes(text)) {
-      await Promise.race([once(this.process[stream]!, 'data'), over]);
-    }
+    while (!isShown()) await Promise.race([once(this.process[stream]!, 'data'), over]);
   }
 
   interrupt(): void {
     this.process.kill('SIGINT');
+  }
+
+  /** Writes to its stdin. */
+  type(text: string): void {
+    this.process.stdin?.write(text);
+  }
+
+  /** Ends its stdin. */
+  hangUp(): void {
+    this.process.stdin?.end();
   }
 }
 

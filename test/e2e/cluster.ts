@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import {
@@ -10,21 +10,17 @@ import {
 } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { StageSettings } from '../../gen/stageplane/v1/provision.js';
+import { leftovers } from '../../src/demo/leftovers.js';
 import { nodesReady } from '../../src/demo/wait-for.js';
-import { writeTinyModel } from '../../src/gguf/tiny-model.js';
+import { type TinyModelOptions, writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { dial, unaryCall } from '../../src/grpc/client.js';
 import { packageRoot } from '../../src/package-root.js';
-import { descendantsOf, isAlive } from '../../src/process/descendants.js';
+import { descendantsOf } from '../../src/process/descendants.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const program = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
 const gatedWorker = join(import.meta.dirname, 'gated-worker.mjs');
 const ownWorker = join(packageRoot(), 'dist', 'src', 'worker', 'main.js');
-
-/** Takes what is to be done in the end. */
-type Finished = (end: () => unknown) => void;
-
-const withTheTest: Finished = (end) => onTestFinished(async () => void (await end()));
 
 export interface ClusterOptions {
   /** Of the orchestrator. */
@@ -33,44 +29,48 @@ export interface ClusterOptions {
   readonly agentFlags?: readonly string[];
   /** A GGUF file; default: a tiny one. */
   readonly model?: string;
+  /** `afterAll` or `afterFile()` keeps it for all tests of a file. */
+  readonly finished?: (end: () => void | Promise<void>) => void;
+  /** What the tiny one is like. */
+  readonly tiny?: TinyModelOptions;
   /** Our own stage workers; default: workers that wait at the gate. */
   readonly ownWorkers?: boolean;
-  /** `afterFile()` keeps it for all tests of a file. */
-  readonly finished?: Finished;
 }
 
 interface AgentOptions extends Pick<ClusterOptions, 'ownWorkers'> {
   readonly flags?: readonly string[] | undefined;
 }
 
-async function makeModel(folder: string): Promise<string> {
+async function makeModel(folder: string, tiny: TinyModelOptions | undefined): Promise<string> {
   mkdirSync(join(folder, 'models'));
-  const [path] = await writeTinyModel(join(folder, 'models', 'tiny.gguf'));
+  const [path] = await writeTinyModel(join(folder, 'models', 'tiny.gguf'), tiny);
   return path;
 }
 
 /** An orchestrator and agents as real processes; every one of them is gone when the test is. */
 export class Cluster {
-  readonly folder: string;
   readonly gate: string;
+  /** Where its processes put the sockets of their edges. */
+  readonly runtimeFolder: string;
   address = '127.0.0.1:0';
   client!: OrchestratorServiceClient;
   model = '';
   private readonly processes = new Map<string, ChildProcess>();
 
   private constructor(
+    readonly folder: string,
     private readonly ownWorkers: boolean,
-    finished: Finished,
   ) {
-    this.folder = temporaryFolder(finished);
-    this.gate = join(this.folder, 'gate');
+    this.gate = join(folder, 'gate');
+    this.runtimeFolder = join(folder, 'run');
+    mkdirSync(this.runtimeFolder);
   }
 
   static async start(agents: readonly string[], options: ClusterOptions = {}): Promise<Cluster> {
-    const finished = options.finished ?? withTheTest;
-    const cluster = new Cluster(options.ownWorkers ?? false, finished);
-    finished(() => cluster.end());
-    cluster.model = options.model ?? (await makeModel(cluster.folder));
+    const { finished = onTestFinished, ownWorkers = false } = options;
+    const cluster = new Cluster(temporaryFolder(finished), ownWorkers);
+    finished(async () => void (await cluster.end()));
+    cluster.model = options.model ?? (await makeModel(cluster.folder, options.tiny));
     await cluster.startOrchestrator(options.flags);
     for (const name of agents) cluster.startAgent(name, { flags: options.agentFlags });
     await nodesReady(cluster.client, agents.length);
@@ -102,6 +102,12 @@ export class Cluster {
     return existsSync(diary) ? readFileSync(diary, 'utf8').trim().split('\n').map(Number) : [];
   }
 
+  /** Process id of a stage's worker, one of our own, as its log has it. */
+  async workerOf(runId: bigint, stageIndex: number): Promise<number> {
+    const { lines } = await unaryCall(this.client, Service.getStageLog, { runId, stageIndex, maxLines: 1000 });
+    return JSON.parse(lines[0] ?? '{}').pid ?? -1;
+  }
+
   /** Creates a run of the fixture engine, unless the settings name another. */
   async create(
     requestId: string,
@@ -130,15 +136,23 @@ export class Cluster {
     await exited;
   }
 
-  /** Stops everything in good order; gives the processes that were left. */
-  async end(): Promise<number[]> {
+  /** Stops everything in good order; gives the processes, sockets and own folders that were left. */
+  async end(): Promise<string[]> {
     const started = [...this.processes.keys()];
     const pids = [...descendantsOf(process.pid), ...started.flatMap((name) => this.workersOf(name))];
     for (const name of started.reverse()) await this.kill(name, 'SIGTERM');
     this.client?.close();
     // The test runner's own children are none of ours.
     const own = new Set(descendantsOf(process.pid));
-    return pids.filter((pid) => isAlive(pid) && !own.has(pid));
+    const gone = pids.filter((pid) => !own.has(pid));
+    return [...leftovers(this.folder, gone), ...this.ownFolders()];
+  }
+
+  /** Folders that belong to one process; the one in which the nodes meet stays. */
+  private ownFolders(): string[] {
+    if (!existsSync(this.runtimeFolder)) return [];
+    const names = readdirSync(this.runtimeFolder, { recursive: true, encoding: 'utf8' });
+    return names.filter((name) => basename(name).startsWith('own-')).map((name) => `folder ${name}`);
   }
 
   private diaryOf(name: string): string {
@@ -147,7 +161,8 @@ export class Cluster {
 
   private spawn(name: string, args: readonly string[]): ChildProcess {
     const stderr = process.env.TEST_LOG ? 'inherit' : 'ignore';
-    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', stderr] });
+    const env = { ...process.env, XDG_RUNTIME_DIR: this.runtimeFolder };
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', stderr], env });
     this.processes.set(name, child);
     return child;
   }

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type OrchestratorServiceClient,
-  OrchestratorServiceService as Service,
-} from '../../gen/stageplane/v1/orchestrator_service.js';
+import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RuntimeConfig } from '../../gen/stageplane/v1/plan.js';
 import { RunMode } from '../../gen/stageplane/v1/planner.js';
-import { type Run, RunOutcome, RunPhase, StageFaultReason } from '../../gen/stageplane/v1/run.js';
+import { RunOutcome, RunPhase, StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import { TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
 import { unaryCall } from '../../src/grpc/client.js';
 import { getRun, watchUntil } from '../support/running-orchestrator.js';
 import { type Answer, answerOf, attach, generate } from './ask.js';
 import { Cluster } from './cluster.js';
+import { idle } from './idle.js';
 
 const { RUN_PHASE_RUNNING, RUN_PHASE_DONE } = RunPhase;
 const three = ['alpha', 'beta', 'gamma'];
@@ -31,17 +29,6 @@ async function serving(cluster: Cluster, requestId: string, stages: number): Pro
 function oneShot(cluster: Cluster, requestId: string, prompt: string, maxTokens: number): Promise<bigint> {
   const runtime = RuntimeConfig.fromPartial({ maxTokens, prompt: { source: { $case: 'inline', value: prompt } } });
   return cluster.create(requestId, 3, {}, { mode: RunMode.RUN_MODE_ONE_SHOT, runtime });
-}
-
-/** Resolves with the run once its stages and its endpoint hold no generation session. */
-async function idle(client: OrchestratorServiceClient, runId: bigint): Promise<Run> {
-  for (;;) {
-    const run = await getRun(client, runId);
-    const { heldSessions, waitingPrompts, runningAnswers } = run.textLoad ?? { heldSessions: 1 };
-    const held = run.stages.map(({ usage }) => usage && usage.heldSessions + Number(usage.heldTokens));
-    if (!heldSessions && !waitingPrompts && !runningAnswers && held.every((count) => count === 0)) return run;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }
 
 describe('a run that serves', () => {

@@ -19,6 +19,7 @@ export async function agent({ values, output }: Invocation<AgentValues>): Promis
     nodeId: values.nodeId,
     rejoin: values.rejoin,
     labels: Object.fromEntries(values.label),
+    stepDeadline: values.stepDeadline,
     edges: edgeFlags(values),
     logger: await openLogger(values.logLevel, values.json),
   });

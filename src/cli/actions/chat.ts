@@ -18,8 +18,9 @@ import { withOrchestrator } from '../with-orchestrator.js';
 export function chat({ values, output }: Invocation<ChatValues>): Promise<ExitCode> {
   return withOrchestrator(output, values.orchestrator, async (client) => {
     const { run } = await unaryCall(client, service.getRun, { runId: values.id });
-    if (!output.json) output.aside(`run ${values.id}${run ? `, ${fidelitySentence(run.fidelity)}` : ''}`);
+    // From its greeting on, a chat answers Ctrl-C itself.
     const input = new ChatInput();
+    if (!output.json) output.aside(`run ${values.id}${run ? `, ${fidelitySentence(run.fidelity)}` : ''}`);
     try {
       return await talk(client, output, values, input);
     } finally {

@@ -16,9 +16,14 @@ export async function demo({ values, output }: Invocation<DemoValues>): Promise<
   const { first: signal } = listenForInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP']);
   const say = output.json ? () => {} : (line: string) => output.print(line);
   try {
-    const { run, leftovers, folder } = await runDemo({ ...(model !== undefined && { model }), keep, say, signal });
-    if (output.json) output.document({ run: Run.toJSON(run), leftovers, folder });
-    return leftovers.length === 0 ? exitCode.ok : exitCode.failure;
+    const { run, identical, leftovers, folder } = await runDemo({
+      ...(model !== undefined && { model }),
+      keep,
+      say,
+      signal,
+    });
+    if (output.json) output.document({ run: Run.toJSON(run), identical, leftovers, folder });
+    return identical && leftovers.length === 0 ? exitCode.ok : exitCode.failure;
   } catch (error) {
     if (signal.aborted) return exitCode.interrupted;
     const message = error instanceof Error ? error.message : String(error);

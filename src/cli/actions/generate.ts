@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import {
   GenerateRequest,
   type OrchestratorServiceClient,
@@ -11,14 +10,19 @@ import type { GenerateValues } from '../commands/text.js';
 import type { ExitCode } from '../exit-code.js';
 import { listenForInterrupts } from '../interrupts.js';
 import { printAnswer } from '../print-answer.js';
+import { readPrompt } from '../read-prompt.js';
+import { usageFailure } from '../usage-failure.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
 export function generate({ values, output }: Invocation<GenerateValues>): Promise<ExitCode> {
   return withOrchestrator(output, values.orchestrator, async (client: OrchestratorServiceClient) => {
-    const prompt = values.prompt === '-' ? await text(process.stdin) : values.prompt;
+    const prompt = await readPrompt(values.prompt);
+    if (prompt.kind === 'refused') {
+      return output.fail(usageFailure([{ field: '<prompt>', message: prompt.problem }]));
+    }
     const interrupts = listenForInterrupts();
     const signal = interrupts.first;
-    const request = requestOf(values, prompt);
+    const request = requestOf(values, prompt.value);
     const printed = await printAnswer(output, streamCall(client, service.generate, request, { signal }), signal);
     interrupts.ignore();
     return answerExit(output, values.id, printed);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { text } from 'node:stream/consumers';
 import {
   CreateRunRequest,
   CreateRunResponse,
@@ -16,6 +15,7 @@ import type { Invocation } from '../command.js';
 import type { RunValues } from '../commands/run.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { listenForInterrupts } from '../interrupts.js';
+import { readPrompt } from '../read-prompt.js';
 import { refusedRun } from '../refused-run.js';
 import { runPrompt } from '../run-prompt.js';
 import { usageFailure } from '../usage-failure.js';
@@ -33,7 +33,9 @@ async function startRun(
 ): Promise<ExitCode> {
   const built = buildPlanRequest(values, values.place ? await listNodes(client) : []);
   if (built.kind === 'refused') return output.fail(usageFailure(built.problems));
-  const plan = { ...built.request, ...(await askedText(values, built.request)) };
+  const prompt = values.prompt === undefined ? undefined : await readPrompt(values.prompt);
+  if (prompt?.kind === 'refused') return output.fail(usageFailure([{ field: '--prompt', message: prompt.problem }]));
+  const plan = { ...built.request, ...askedText(prompt?.value, values.chat, built.request) };
   const request = CreateRunRequest.fromPartial({ requestId: values.requestId ?? randomUUID(), plan });
   const waits = values.wait || values.until !== undefined || values.prompt !== undefined;
   // Listening begins before the run does: a Ctrl-C in between must not leave a run that nobody knows of.
@@ -53,17 +55,17 @@ async function startRun(
   if (answer.outcome?.$case !== 'run') return refusedRun(output, answer);
 
   const created = answer.outcome.value;
-  announce(output, answer, created, waits);
+  // With a prompt stdout is for the answer.
+  announce(prompt === undefined || output.terminal ? output : output.besides, answer, created, waits);
   if (!interrupts) return exitCode.ok;
-  if (values.prompt !== undefined) return runPrompt({ client, output, run: created, interrupts });
+  if (prompt !== undefined) return runPrompt({ client, output, run: created, interrupts });
   return waitForRun({ client, output, run: created, until: values.until ?? 'done', interrupts });
 }
 
 /** A prompt makes the run ONE_SHOT; without one it serves. */
-async function askedText({ prompt, chat }: RunValues, plan: PlanRequest): Promise<Partial<PlanRequest>> {
+function askedText(prompt: string | undefined, chat: boolean, plan: PlanRequest): Partial<PlanRequest> {
   if (prompt === undefined) return { mode: RunMode.RUN_MODE_SERVING };
-  const value = prompt === '-' ? await text(process.stdin) : prompt;
-  const source = { $case: chat ? 'userMessage' : 'inline', value } as const;
+  const source = { $case: chat ? 'userMessage' : 'inline', value: prompt } as const;
   return {
     mode: RunMode.RUN_MODE_ONE_SHOT,
     runtime: RuntimeConfig.fromPartial({ ...plan.runtime, prompt: { source } }),
@@ -72,7 +74,7 @@ async function askedText({ prompt, chat }: RunValues, plan: PlanRequest): Promis
 
 function announce(output: Invocation<RunValues>['output'], answer: CreateRunResponse, run: Run, waits: boolean): void {
   const document = CreateRunResponse.toJSON(answer);
-  if (!output.json) (output.terminal || !waits ? output : output.besides).print(`run ${run.runId}`);
+  if (!output.json) output.print(`run ${run.runId}`);
   else if (waits) output.jsonLine(document);
   else output.document(document);
 }

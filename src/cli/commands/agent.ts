@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.js';
 import { isNodeName, nodeNameAdvice } from '../../core/node-name.js';
 import { defineCommand } from '../command.js';
 import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-settings.js';
@@ -5,6 +6,7 @@ import { defaultDataFolder } from '../config/default-folder.js';
 import { edgeSettings } from '../config/edge-settings.js';
 import {
   readCount,
+  readDuration,
   readExistingFolder,
   readFolder,
   readId,
@@ -13,6 +15,7 @@ import {
   readWords,
 } from '../config/readers.js';
 import { list, optional, type Reading, required, toggle, type Values } from '../config/setting.js';
+import { formatDuration } from '../format/duration.js';
 
 const settings = {
   orchestrator: list(readTarget, {
@@ -57,6 +60,12 @@ const settings = {
   warmWorkers: optional(readCount(0), {
     placeholder: '<count>',
     description: 'workers kept started before they are needed',
+    environment: true,
+  }),
+  stepDeadline: required(readDuration(0), {
+    placeholder: '<duration>',
+    description: 'a stage may be at one micro-batch for so long; 0 is never',
+    fallback: formatDuration(limits.stepMillis),
     environment: true,
   }),
   ...edgeSettings,

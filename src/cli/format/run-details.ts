@@ -1,4 +1,10 @@
-import { type Run, RunOutcome, type StageStatus } from '../../../gen/stageplane/v1/run.js';
+import {
+  type Run,
+  RunOutcome,
+  type StageStatus,
+  type StageUsage,
+  type TextLoad,
+} from '../../../gen/stageplane/v1/run.js';
 import { formatBytes } from './bytes.js';
 import { causeLine } from './cause.js';
 import { formatAge } from './duration.js';
@@ -19,6 +25,7 @@ export function runDetails(run: Run, now: Date): string {
     { head: `0 TO ${layers}` },
     { head: 'PHASE' },
     { head: 'READ', align: 'right' },
+    { head: 'HOLDS' },
     { head: 'FAULT' },
   ] as const;
   const rows = run.stages.map((stage) => stageRow(stage, layers));
@@ -36,6 +43,7 @@ function runFields(run: Run, now: Date): (readonly [string, string])[] {
     ['phase', `${label.runPhase(run.phase)}${ended}`],
     ...(run.cause ? [['cause', causeLine(run.cause)] as const] : []),
     ...(run.fidelity ? [['fidelity', escapeControls(run.fidelity)] as const] : []),
+    ...(run.textLoad ? [['text', textLoad(run.textLoad)] as const] : []),
     ['generation', String(run.generation)],
     ['request id', escapeControls(run.requestId)],
     ['plan id', escapeControls(run.planId)],
@@ -44,8 +52,16 @@ function runFields(run: Run, now: Date): (readonly [string, string])[] {
   ];
 }
 
+function textLoad({ waitingPrompts, runningAnswers, heldSessions }: TextLoad): string {
+  return `${runningAnswers} answers under way, ${waitingPrompts} prompts waiting, ${heldSessions} sessions held`;
+}
+
+function held({ heldSessions, heldTokens }: StageUsage): string {
+  return `${heldTokens} tokens of ${heldSessions} session${heldSessions === 1 ? '' : 's'}`;
+}
+
 function stageRow(stage: StageStatus, layers: number): string[] {
-  const { layerStart, layerEndExclusive, fault, footprint, progress } = stage;
+  const { layerStart, layerEndExclusive, fault, footprint, progress, usage } = stage;
   const read = footprint?.bytesRead ?? progress?.bytesDone;
   return [
     String(stage.stageIndex),
@@ -54,6 +70,7 @@ function stageRow(stage: StageStatus, layers: number): string[] {
     layerBar(layerStart, layerEndExclusive, layers, BAR_CELLS),
     label.stagePhase(stage.phase),
     read === undefined ? '-' : formatBytes(read),
+    usage ? held(usage) : '-',
     fault ? escapeControls(`${label.faultReason(fault.reason)}: ${fault.message}`) : '-',
   ];
 }

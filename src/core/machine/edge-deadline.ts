@@ -18,9 +18,14 @@ export function isLoaded(stage: StageState): boolean {
   return stage.phase === 'READY' || waitsForEdges(stage);
 }
 
+/** Edges are to come up: before the barrier, and again when another token endpoint takes the run over. */
+export function awaitsEdges({ phase, volatile }: RunState): boolean {
+  return phase === 'WAITING_READY' || (phase === 'RUNNING' && volatile.endpoint === 'opening');
+}
+
 /**
- * When the patience with a run's edges ends. Undefined before every stage is loaded and after the barrier, and while a
- * node that is waited for is not reconciled; it starts anew when one is. The token endpoint waits for the nodes of the
+ * When the patience with a run's edges ends. Undefined before every stage is loaded and when all edges are up, and while
+ * a node that is waited for is not reconciled; it starts anew when one is. The token endpoint waits for the nodes of the
  * two stages beside it.
  */
 export function edgeDeadline(
@@ -29,7 +34,7 @@ export function edgeDeadline(
   timings: Timings,
 ): EdgeDeadline | undefined {
   const { loadedSince } = run.volatile;
-  if (run.phase !== 'WAITING_READY' || loadedSince === undefined) return undefined;
+  if (!awaitsEdges(run) || loadedSince === undefined) return undefined;
   const waiting = run.stages.filter((stage) => stage.phase !== 'READY');
   const awaited = waiting.length > 0 ? waiting : [run.stages[0]!, run.stages.at(-1)!];
   let since: number = loadedSince;

@@ -2,7 +2,7 @@ import { RunMode } from '../../../gen/stageplane/v1/planner.js';
 import type { StageFault } from '../../../gen/stageplane/v1/run.js';
 import { millis, type NodeId, revision } from '../ids.js';
 import type { Draft } from './draft.js';
-import { edgeDeadline, isLoaded } from './edge-deadline.js';
+import { awaitsEdges, edgeDeadline, isLoaded } from './edge-deadline.js';
 import { betterCause, isPrimary, silentCause, wireCause } from './run-cause.js';
 import { findRunTransition, isLive, type RunTrigger } from './run-transitions.js';
 import { stageDeadline } from './stage-deadline.js';
@@ -203,7 +203,7 @@ export function settleRun(draft: Draft, id: RunState['runId']): void {
 /** From the moment that every stage is loaded the edges have their time, and only that: what a stage repeats adds none. */
 function noteLoaded(draft: Draft, id: RunState['runId']): void {
   const run = draft.run(id);
-  if (run?.phase !== 'WAITING_READY') return;
+  if (!run || !awaitsEdges(run)) return;
   const loaded = run.stages.every(isLoaded);
   if (loaded === (run.volatile.loadedSince !== undefined)) return;
   draft.putRun({ ...run, volatile: { ...run.volatile, loadedSince: loaded ? draft.now : undefined } });

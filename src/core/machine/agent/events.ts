@@ -29,11 +29,13 @@ export type WorkerFailure =
   | { readonly kind: 'line-broken'; readonly problem: string }
   | { readonly kind: 'silent'; readonly waited: number };
 
-/** How a process ended; both are null when it never began. */
+/** How a process ended; code and signal are null when it never began. */
 export interface WorkerExit {
   readonly code: number | null;
   /** Such as `SIGKILL`. */
   readonly signal: string | null;
+  /** The supervisor has ended it: it did not stop in time, or broke its word. */
+  readonly wasKilled: boolean;
 }
 
 /** Everything that can happen to an agent. Validated at the edge; past tense. */

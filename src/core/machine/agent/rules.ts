@@ -8,4 +8,6 @@ export interface AgentRules {
   readonly pinnedNodeId: bigint;
   /** Stages held at once, finished ones whose report is on its way included. */
   readonly maxStages: number;
+  /** Milliseconds that a step, which is one micro-batch at most, may take; infinite for no deadline. */
+  readonly stepMillis: number;
 }

@@ -1,5 +1,6 @@
 import type { StageDelivery } from '../../../../gen/stageplane/v1/node_agent_service.js';
 import { type StageFault, StageFaultReason } from '../../../../gen/stageplane/v1/run.js';
+import { isPrimary } from '../run-cause.js';
 import type { StageKey } from '../state.js';
 import { type HeldTrigger, nextHeldPhase } from './held-phases.js';
 import { report } from './reports.js';
@@ -54,6 +55,17 @@ export function faultHeld(turn: Turn, stage: HeldStageState, fault: StageFault):
   if (!faulted) return;
   turn.say('warn', 'stage faulted', { ...stage.key, fault: fault.message });
   if (faulted.worker === 'alive') turn.perform({ kind: 'kill-worker', key: stage.key });
+  report(turn, stage.key, { $case: 'fault', value: fault });
+}
+
+/**
+ * A stage that is being stopped keeps its phase, but why its worker failed may be the cause of it all. That a neighbour
+ * closed an edge is only what a stop looks like from there.
+ */
+export function noteLateFault(turn: Turn, stage: HeldStageState, fault: StageFault): void {
+  if (stage.fault || !isPrimary({ fault })) return;
+  turn.putStage({ ...stage, fault });
+  turn.say('warn', 'stage faulted while it was being stopped', { ...stage.key, fault: fault.message });
   report(turn, stage.key, { $case: 'fault', value: fault });
 }
 

@@ -5,10 +5,10 @@ import { WORKER_PROTOCOL } from '../../protocols.js';
 import type { StageKey } from '../state.js';
 import type { WorkerExit } from './events.js';
 import { report } from './reports.js';
-import { faultHeld, moveHeld, workerReaped } from './stage-lifecycle.js';
+import { faultHeld, moveHeld, noteLateFault, workerReaped } from './stage-lifecycle.js';
 import { type HeldStageState, stageLabel } from './state.js';
 import type { Turn } from './turn.js';
-import { exitFault } from './worker-faults.js';
+import { exitFault, stepFault } from './worker-faults.js';
 
 /** The worker is there: it gets its stage. */
 export function workerGreeted(turn: Turn, key: StageKey, hello: WorkerHello): void {
@@ -44,22 +44,35 @@ export function workerReady(turn: Turn, key: StageKey, footprint: StageFootprint
 
 export function workerBroken(turn: Turn, key: StageKey, fault: StageFault): void {
   const stage = turn.stage(key);
-  if (stage) faultHeld(turn, stage, fault);
+  if (stage?.phase === 'STOPPING') noteLateFault(turn, stage, fault);
+  else if (stage) faultHeld(turn, stage, fault);
 }
 
-/** The engine is in a step, or idle again. While it loads it is busy too, which is no step. */
+/**
+ * The engine is in a step, or idle again; one that hangs in its step is ended. While it loads it is busy too, which is no
+ * step.
+ */
 export function workerHealthy(turn: Turn, key: StageKey, busyMillis: bigint): void {
   const stage = turn.stage(key);
-  if (stage) moveHeld(turn, stage, busyMillis > 0n ? 'step-begun' : 'step-ended');
+  if (!stage) return;
+  const now = moveHeld(turn, stage, busyMillis > 0n ? 'step-begun' : 'step-ended') ?? stage;
+  if (now.phase !== 'EXECUTING' || Number(busyMillis) < turn.rules.stepMillis) return;
+  faultHeld(turn, now, stepFault(turn.rules.name, key, busyMillis));
 }
 
 export function workerExited(turn: Turn, key: StageKey, exit: WorkerExit, logTail: readonly string[]): void {
   const stage = turn.stage(key);
   if (!stage) return;
+  const fault = exitFault(key, exit, logTail);
+  if (stage.phase === 'STOPPING') {
+    // Its own end may have met the stop on the way: a neighbour complained first, and that is not the cause.
+    if (exit.code !== 0 && !exit.wasKilled) noteLateFault(turn, stage, fault);
+    workerReaped(turn, turn.stage(key) ?? stage);
+    return;
+  }
   workerReaped(turn, stage);
-  // Unasked: whoever was stopped or had faulted is past the phases that can fault, and this changes nothing.
   const left = turn.stage(key);
-  if (left) faultHeld(turn, left, exitFault(key, exit, logTail));
+  if (left) faultHeld(turn, left, fault);
 }
 
 function unfitness(stage: HeldStageState, hello: WorkerHello): string | undefined {

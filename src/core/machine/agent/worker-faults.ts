@@ -44,6 +44,18 @@ export function edgesFault(node: string, key: StageKey, problem: string): StageF
   };
 }
 
+/** The fault of a stage whose engine does not end its step, although its worker answers. */
+export function stepFault(node: string, key: StageKey, busyMillis: bigint): StageFault {
+  const what = `${stageLabel(key)} on node "${node}" has been at one micro-batch for ${seconds(Number(busyMillis))}`;
+  const advice =
+    "look at its log; if the machine is only slow, plan a smaller micro-batch or raise the agent's --step-deadline";
+  return {
+    reason: StageFaultReason.STAGE_FAULT_REASON_STEP_DEADLINE,
+    message: `${what}: ${advice}`,
+    logTail: [],
+  };
+}
+
 /** The fault of a worker that ended by itself. */
 export function exitFault(key: StageKey, exit: WorkerExit, logTail: readonly string[]): StageFault {
   const how = exit.signal === null ? `exited with code ${exit.code ?? 'unknown'}` : `was ended by ${exit.signal}`;

@@ -7,7 +7,7 @@ import { type AgentState, openAgent, stageName } from '../../../../src/core/mach
 import { step } from '../../../../src/core/machine/agent/step.js';
 import type { StageKey } from '../../../../src/core/machine/state.js';
 
-export const rules: AgentRules = { name: 'alpha', processId: 'p1', pinnedNodeId: 0n, maxStages: 4 };
+export const rules: AgentRules = { name: 'alpha', processId: 'p1', pinnedNodeId: 0n, maxStages: 4, stepMillis: 60_000 };
 export const LEASE = 300_000;
 export const NODE = 2n;
 
@@ -113,8 +113,8 @@ export class Driver {
     return this.take({ kind: 'worker-ready', key, footprint });
   }
 
-  exit(key: StageKey, code: number | null = 0, signal: string | null = null): readonly AgentEffect[] {
-    return this.take({ kind: 'worker-exited', key, exit: { code, signal }, logTail: ['last words'] });
+  exit(key: StageKey, code: number | null = 0, signal: string | null = null, wasKilled = false) {
+    return this.take({ kind: 'worker-exited', key, exit: { code, signal, wasKilled }, logTail: ['last words'] });
   }
 
   acknowledge(...reportIds: bigint[]): readonly AgentEffect[] {

@@ -83,6 +83,22 @@ describe('a worker', () => {
     expect(agent.phase(A)).toBe('READY');
   });
 
+  it('whose engine hangs in a step is killed although it answers, and one that takes long to load is not', () => {
+    const agent = holding();
+    agent.take({ kind: 'worker-healthy', key: A, busyMillis: 70_000n });
+    expect(agent.did()).toEqual([]);
+    agent.ready(A);
+    agent.take({ kind: 'worker-healthy', key: A, busyMillis: 59_999n });
+    expect(agent.phase(A)).toBe('EXECUTING');
+    agent.take({ kind: 'worker-healthy', key: A, busyMillis: 63_000n });
+    expect(agent.did()).toEqual(['kill-worker 7/0 g1', 'send fault 7/0 g1 #2']);
+    expect(faultOf(agent)).toMatchObject({
+      reason: StageFaultReason.STAGE_FAULT_REASON_STEP_DEADLINE,
+      message:
+        'stage 0 of run 7, generation 1 on node "alpha" has been at one micro-batch for 63 s: look at its log; if the machine is only slow, plan a smaller micro-batch or raise the agent\'s --step-deadline',
+    });
+  });
+
   const failed = (failure: Extract<AgentEvent, { kind: 'worker-failed' }>['failure']): AgentEvent => ({
     kind: 'worker-failed',
     key: A,
@@ -142,14 +158,38 @@ describe('a worker', () => {
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(limits.faultMessageBytes);
   });
 
-  it('that is being stopped can neither become ready nor fault', () => {
+  it('that is being stopped cannot become ready, and its end is no fault when it was asked or killed', () => {
+    for (const end of [() => [0], () => [null, 'SIGKILL', true]] as const) {
+      const agent = holding();
+      agent.stop(A);
+      agent.ready(A);
+      expect(agent.phase(A)).toBe('STOPPING');
+      agent.exit(A, ...(end() as [number | null, string | null, boolean]));
+      expect(agent.did()).toEqual(['send stopped 7/0 g1 #1']);
+    }
+  });
+
+  it('whose own end met the stop on the way is told of first: it may be the cause of the stop', () => {
     const agent = holding();
-    agent.stop(A);
     agent.ready(A);
-    agent.take({ kind: 'worker-failed', key: A, failure: { kind: 'silent', waited: 1 }, logTail: [] });
-    expect(agent.phase(A)).toBe('STOPPING');
+    agent.stop(A);
     agent.exit(A, null, 'SIGKILL');
-    expect(agent.did()).toEqual(['send stopped 7/0 g1 #1']);
+    expect(agent.did()).toEqual(['send fault 7/0 g1 #2', 'send stopped 7/0 g1 #3']);
+    expect(faultOf(agent)?.reason).toBe(StageFaultReason.STAGE_FAULT_REASON_WORKER_EXITED);
+  });
+
+  it.each([
+    ['OUT_OF_MEMORY', ['send fault 7/0 g1 #2']],
+    // Its neighbour has been stopped before it.
+    ['EDGE_CLOSED', []],
+  ] as const)('that is being stopped and faults with %s keeps its phase', (reason, did) => {
+    const agent = holding();
+    agent.ready(A);
+    agent.stop(A);
+    const fault = { reason: StageFaultReason[`STAGE_FAULT_REASON_${reason}`], message: 'x', logTail: [] };
+    agent.take({ kind: 'worker-faulted', key: A, fault });
+    expect(agent.did()).toEqual(did);
+    expect(agent.phase(A)).toBe('STOPPING');
   });
 
   it('of a stage that nobody holds changes nothing', () => {

@@ -1,0 +1,134 @@
+// A run without its orchestrator, agents and gateways: stage workers and a token endpoint, each a process, chained by Unix sockets.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GenerateText, OpenTokenEndpoint, TextDoneReason } from '../../dist/gen/stageplane/v1/token_endpoint.js';
+import { WorkerProcess } from '../../dist/src/agent/worker-process.js';
+import { defaultWorkerTimings } from '../../dist/src/agent/worker-timings.js';
+import { packageRoot } from '../../dist/src/package-root.js';
+import { EndpointHost } from '../../dist/src/token-endpoint/endpoint-host.js';
+import { SLICE_FOLDER } from '../../dist/src/worker/engine/llama/slice-settings.js';
+import { delayedEdge } from './delayed-edge.mjs';
+import { planOf } from './model.mjs';
+
+const GENERATION = 1;
+
+/** A stage worker that has said hello and nothing else. */
+export async function idleWorker(sliceFolder) {
+  const command = [process.execPath, join(packageRoot(), 'dist', 'src', 'worker', 'main.js')];
+  const worker = new WorkerProcess(command, defaultWorkerTimings, () => {}, { [SLICE_FOLDER]: sliceFolder });
+  const loaded = {};
+  loaded.outcome = new Promise((resolve, reject) => {
+    const fail = (why) => reject(new Error(`a stage worker failed: ${why}\n${worker.logTail.join('\n')}`));
+    loaded.listen = (greeted) =>
+      worker.listen({
+        greeted,
+        loading: () => {},
+        ready: resolve,
+        faulted: ({ message }) => fail(message),
+        healthy: () => {},
+        failed: (failure) => fail(JSON.stringify(failure)),
+        exited: () => fail('it ended'),
+      });
+  });
+  // Stopped before it was ever ready, or after.
+  loaded.outcome.catch(() => {});
+  await new Promise((resolve) => loaded.listen(resolve));
+  return {
+    worker,
+    prepare: (stage, sockets = { inboundSocket: '', outboundSocket: '' }) => {
+      const value = { ...stage, ...sockets, generation: GENERATION };
+      worker.send({ command: { $case: 'prepare', value } });
+      return loaded.outcome;
+    },
+  };
+}
+
+export class Chain {
+  #workers = [];
+  #delays = [];
+  #host;
+
+  /** Settings are those of `planOf`; `delayMillis` is how long every edge takes more than it would. */
+  static async start(model, sliceFolder, stageCount, { delayMillis = 0, ...settings } = {}) {
+    const chain = new Chain();
+    chain.folder = mkdtempSync(join(tmpdir(), 'chain-'));
+    const plan = planOf(model, stageCount, settings);
+    chain.microBatch = plan.stages[0].settings.microBatch;
+    const listens = (edge) => join(chain.folder, `${edge}.sock`);
+    const dials = (edge) => (delayMillis > 0 ? join(chain.folder, `${edge}-slow.sock`) : listens(edge));
+    if (delayMillis > 0) {
+      for (const edge of plan.edges.keys())
+        chain.#delays.push(await delayedEdge(dials(edge), listens(edge), delayMillis));
+    }
+    const ready = [];
+    for (const [index, stage] of plan.stages.entries()) {
+      const { worker, prepare } = await idleWorker(sliceFolder);
+      chain.#workers.push(worker);
+      const sockets = { inboundSocket: listens(index), outboundSocket: dials(index + 1) };
+      ready.push(prepare({ ...stage, modelPath: model.path }, sockets));
+    }
+    ready.push(chain.#openEndpoint(model, plan, { outboundSocket: dials(0), inboundSocket: listens(stageCount) }));
+    await Promise.all(ready);
+    return chain;
+  }
+
+  /** Generates; gives `done`, and when each token came, in milliseconds. */
+  answer(request, onToken = () => {}) {
+    return new Promise((resolve, reject) => {
+      const at = [];
+      const id = this.#host.generate(GenerateText.fromPartial(request), {
+        delta: ({ tokenIds }) => {
+          for (const _ of tokenIds) at.push(performance.now());
+          this.#host.acknowledge(id, at.length);
+          onToken(at.length, () => this.#host.cancel(id, 'enough'));
+        },
+        done: (done) => {
+          if (done.reason === TextDoneReason.TEXT_DONE_REASON_UNAVAILABLE) reject(new Error(done.message));
+          else resolve({ done, at });
+        },
+        refused: ({ message }) => reject(new Error(message)),
+      });
+    });
+  }
+
+  endConversation(conversation) {
+    this.#host.endConversation(conversation);
+  }
+
+  async stop() {
+    await this.#host?.close('measured');
+    for (const worker of this.#workers) worker.kill();
+    for (const worker of this.#workers) await worker.reaped;
+    for (const delay of this.#delays) delay.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #openEndpoint(model, { edges, stages }, sockets) {
+    return new Promise((resolve, reject) => {
+      const listener = { ready: resolve, lost: ({ message }) => reject(new Error(message)), healthy: () => {} };
+      this.#host = new EndpointHost(listener, { timings: defaultWorkerTimings });
+      this.#host.open(
+        OpenTokenEndpoint.fromPartial({
+          ...sockets,
+          runId: 1n,
+          generation: GENERATION,
+          tokenIn: edges.at(0),
+          tokenOut: edges.at(-1),
+          modelPath: model.path,
+          settings: stages[0].settings,
+        }),
+      );
+    });
+  }
+}
+
+/** Tokens per second after the first one, on the endpoint's own clock. */
+export function rateOf({ done }) {
+  return Number(done.tokensPerSecondMillis) / 1000;
+}
+
+/** Milliseconds from the prompt to its first token. */
+export function firstTokenMillis({ done }) {
+  return Number(done.firstTokenMicros) / 1000;
+}

@@ -1,0 +1,69 @@
+// The model of the benchmark, and the plan of a run of it.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { StageSettings } from '../../dist/gen/stageplane/v1/provision.js';
+import { defaultActivationRing, defaultTokenRing } from '../../dist/src/core/planner/default-rings.js';
+import { projectStages } from '../../dist/src/core/planner/derive-stage-provision.js';
+import { planRun } from '../../dist/src/core/planner/plan-run.js';
+import { resolveSettings, settingsOfStages } from '../../dist/src/core/planner/stage-settings.js';
+import { inspectModel } from '../../dist/src/gguf/inspect-model.js';
+import { packageRoot } from '../../dist/src/package-root.js';
+
+/** Room for a prompt of 1024 tokens and what follows it. */
+const CONTEXT = 2048;
+const ORCHESTRATOR_NODE = 1n;
+const GREEDY = { temperatureMillis: 0, topK: 0 };
+
+/** SmolLM2, as `.ci/fetch-model` brings it. */
+export async function benchModel() {
+  const folder = join(packageRoot(), '.cache', 'models');
+  let names = [];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    // Not fetched yet.
+  }
+  const name = names.find((file) => /smollm2.*\.gguf$/i.test(file));
+  if (name === undefined) throw new Error(`no SmolLM2 in ${folder}: run .ci/fetch-model`);
+  const path = join(folder, name);
+  const inspected = await inspectModel(path);
+  if (inspected.kind === 'refused') throw new Error(inspected.error.message);
+  return { path, name, inspection: inspected.inspection };
+}
+
+/** What an orchestrator would give its agents and its token endpoint; `asked` are settings of the run. */
+export function planOf({ inspection }, stageCount, asked) {
+  const facts = inspection.facts;
+  const wanted = StageSettings.fromPartial({ engine: 'llama.cpp', contextLength: CONTEXT, threads: 1, ...asked });
+  const settings = resolveSettings(wanted, facts, inspection);
+  const nodes = Array.from({ length: stageCount }, (_, stage) => ORCHESTRATOR_NODE + 1n + BigInt(stage));
+  const stages = nodes.map((nodeId, stageIndex) => ({ stageIndex, nodeId }));
+  const outcome = planRun({
+    runId: 1n,
+    orchestratorNodeId: ORCHESTRATOR_NODE,
+    model: { ...facts, maxSeqLen: BigInt(settings.contextLength) },
+    runtime: {
+      maxTokens: 0,
+      prompt: { source: { $case: 'inline', value: '' } },
+      sampling: GREEDY,
+      tokenOutputPolicy: 1,
+    },
+    candidatePool: nodes,
+    stageCount,
+    placement: { placement: { $case: 'fixedLinear', value: { stages, activationEdges: [] } } },
+    activationRing: defaultActivationRing(facts, settings.microBatch),
+    tokenRing: defaultTokenRing(),
+  });
+  if (outcome.kind === 'rejected') throw new Error(outcome.rejection.message);
+  const { plan } = outcome;
+  const { provisions } = projectStages(plan);
+  const threads = nodes.map(() => settings.threads);
+  return {
+    edges: plan.edges,
+    stages: settingsOfStages(plan, settings, threads, inspection.layers).map((own, stage) => ({
+      provision: provisions[stage],
+      settings: own,
+      producerNodeId: ORCHESTRATOR_NODE + BigInt(stage),
+    })),
+  };
+}

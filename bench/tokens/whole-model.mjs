@@ -1,0 +1,99 @@
+// The model in one process, as any program runs it with llama.cpp: its own file, token ids in, the likeliest token out.
+// Shares with the stages only the functions of the library.
+//
+//   fork(whole-model.mjs, [path, threads, 'polling' or 'sleeping']); it answers { tokens, millis } with { rate }
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { openLlamaLibrary } from '../../dist/src/worker/engine/llama/llama-library.js';
+import { loadModel } from '../../dist/src/worker/engine/llama/load-model.js';
+import { pickToken } from '../../dist/src/worker/engine/llama/pick-token.js';
+import { sleepingThreadPool } from '../../dist/src/worker/engine/llama/thread-pool.js';
+
+const program = fileURLToPath(import.meta.url);
+const GREEDY = { temperatureMillis: 0, topK: 0, seed: 0n };
+const PROMPT_TOKENS = 32;
+
+/** A process with the whole model. Threads that poll are the library's own, right for a program alone on its machine. */
+export async function wholeModel({ path }, threads, waiting) {
+  const child = fork(program, [path, String(threads), waiting]);
+  const answered = async () => {
+    const [answer] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
+    if (typeof answer !== 'object') throw new Error(`the process with the whole model ended with ${answer}`);
+    return answer.rate;
+  };
+  await answered();
+  return {
+    /** Tokens per second after the first one, of so many or as many as come in time. */
+    rate: (tokens, millis) => {
+      child.send({ tokens, millis });
+      return answered();
+    },
+    stop: () => child.kill('SIGKILL'),
+  };
+}
+
+if (process.argv[1] === program) await serve(process.argv[2], Number(process.argv[3]), process.argv[4]);
+
+async function serve(path, threads, waiting) {
+  const library = await openLlamaLibrary();
+  if (library.kind === 'refused') throw new Error(library.message);
+  const { koffi, api } = library;
+  const { kind, model } = loadModel(library, path);
+  if (kind !== 'loaded') throw new Error(`${path} does not load`);
+  const context = api.openContext(model, {
+    ...api.defaultContextParams(),
+    n_ctx: 2048,
+    n_threads: threads,
+    n_threads_batch: threads,
+    // As the stages have it.
+    flash_attn_type: 0,
+  });
+  if (waiting === 'sleeping') {
+    const { pointer } = sleepingThreadPool(library, threads);
+    api.attachThreadPool(context, pointer, pointer);
+  }
+  const vocabulary = api.vocabularySize(api.vocabulary(model));
+  const batch = api.makeBatch(PROMPT_TOKENS, 0, 1);
+  const lists = koffi.decode(batch.seq_id, 'void*', PROMPT_TOKENS);
+  const write = (pointer, type, values) => koffi.encode(pointer, koffi.array(type, values.length), values);
+
+  function run(ids, position) {
+    write(batch.token, 'int32', ids);
+    write(
+      batch.pos,
+      'int32',
+      ids.map((_, row) => position + row),
+    );
+    write(
+      batch.n_seq_id,
+      'int32',
+      ids.map(() => 1),
+    );
+    for (const row of ids.keys()) write(lists[row], 'int32', [0]);
+    write(
+      batch.logits,
+      'int8',
+      ids.map((_, row) => Number(row === ids.length - 1)),
+    );
+    if (api.decode(context, { ...batch, n_tokens: ids.length }) !== 0) throw new Error('the whole model failed');
+    return pickToken(new Float32Array(koffi.view(api.logits(context, -1), vocabulary * 4)), position, GREEDY);
+  }
+
+  process.on('message', ({ tokens, millis }) => {
+    api.dropPositions(api.memory(context), 0, 0, -1);
+    let token = run(
+      Array.from({ length: PROMPT_TOKENS }, (_, row) => 1000 + row),
+      0,
+    );
+    const begin = performance.now();
+    let elapsed = 0;
+    let count = 0;
+    for (; count < tokens - 1 && elapsed < millis; elapsed = performance.now() - begin) {
+      token = run([token], PROMPT_TOKENS + count);
+      count++;
+    }
+    process.send({ rate: (count * 1000) / elapsed });
+  });
+  process.send({ rate: 0 });
+}
