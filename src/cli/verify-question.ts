@@ -1,10 +1,10 @@
-import { text } from 'node:stream/consumers';
 import { GenerateRequest } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { PromptSource } from '../../gen/stageplane/v1/plan.js';
 import { RunMode } from '../../gen/stageplane/v1/planner.js';
 import type { Run } from '../../gen/stageplane/v1/run.js';
 import type { VerifyValues } from './commands/verify.js';
 import type { Violation } from './failure.js';
+import { readPrompt } from './read-prompt.js';
 
 export type VerifyQuestion =
   /** How the run is asked, and what the whole model is asked. */
@@ -25,8 +25,9 @@ export async function verifyQuestion(
   }
   const message = `is needed: run ${runId} is SERVING and has no answer of its own`;
   if (prompt === undefined) return { kind: 'refused', problem: { field, message } };
-  const value = prompt === '-' ? await text(process.stdin) : prompt;
-  const source = { $case: chat ? 'userMessage' : 'inline', value } as const;
+  const read = await readPrompt(prompt);
+  if (read.kind === 'refused') return { kind: 'refused', problem: { field, message: read.problem } };
+  const source = { $case: chat ? 'userMessage' : 'inline', value: read.value } as const;
   const request = GenerateRequest.fromPartial({ runId, runtime: { maxTokens, prompt: { source } } });
   return { kind: 'asked', request, prompt: source };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { RuntimeConfig, type SamplingPolicy } from '../../gen/stageplane/v1/plan.js';
 import { RunMode } from '../../gen/stageplane/v1/planner.js';
 import { Fidelity, type StageSettings } from '../../gen/stageplane/v1/provision.js';
@@ -37,7 +38,7 @@ export async function exactAnswer(cluster: Cluster, run: ExactRun): Promise<Exac
   });
   const source = { $case: 'inline', value: prompt } as const;
   const runId = await cluster.create(
-    `${model} ${JSON.stringify({ cuts, sampling, seed: String(settings?.seed) })}`,
+    randomUUID(),
     stages.length,
     { engine: 'llama.cpp', fidelity: Fidelity.FIDELITY_EXACT, threads: 1, ...settings },
     {
