@@ -32,9 +32,9 @@ export async function openTokenizer(
   if (problem !== undefined) return refused(StageFaultReason.STAGE_FAULT_REASON_MODEL_INVALID, problem);
   const { openVocabulary } = await import('../worker/engine/llama/vocabulary.js');
   const opened = await openVocabulary(modelPath);
-  return opened.kind === 'opened'
-    ? { kind: 'opened', tokenizer: modelTokenizer(opened.vocabulary) }
-    : refused(StageFaultReason.STAGE_FAULT_REASON_LOAD_FAILED, opened.message);
+  if (opened.kind === 'opened') return { kind: 'opened', tokenizer: modelTokenizer(opened.vocabulary) };
+  const advice = 'choose a model whose tokenizer this build of llama.cpp knows';
+  return refused(StageFaultReason.STAGE_FAULT_REASON_MODEL_INVALID, `${opened.message}: ${advice}`);
 }
 
 async function problemOfModel(path: string): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
@@ -49,19 +49,18 @@ async function makeModel(folder: string, tiny: TinyModelOptions | undefined): Pr
 
 /** An orchestrator and agents as real processes; every one of them is gone when the test is. */
 export class Cluster {
-  readonly gate: string;
   /** Where its processes put the sockets of their edges. */
   readonly runtimeFolder: string;
   address = '127.0.0.1:0';
   client!: OrchestratorServiceClient;
   model = '';
   private readonly processes = new Map<string, ChildProcess>();
+  private readonly agents = new Set<string>();
 
   private constructor(
     readonly folder: string,
     private readonly ownWorkers: boolean,
   ) {
-    this.gate = join(folder, 'gate');
     this.runtimeFolder = join(folder, 'run');
     mkdirSync(this.runtimeFolder);
   }
@@ -86,14 +85,21 @@ export class Cluster {
   }
 
   startAgent(name: string, { ownWorkers = this.ownWorkers, flags = [] }: AgentOptions = {}): void {
+    this.agents.add(name);
     const args = ['agent', '--orchestrator', this.address, '--name', name, '--data', join(this.folder, name)];
     args.push('--models', dirname(this.model), ...flags);
-    const gated = `${process.execPath} ${gatedWorker} ${this.gate} ${this.diaryOf(name)} ${ownWorker}`;
+    const gated = `${process.execPath} ${gatedWorker} ${this.gateOf(name)} ${this.diaryOf(name)} ${ownWorker}`;
     this.spawn(name, ownWorkers ? args : [...args, '--worker', gated]);
   }
 
-  openGate(): void {
-    writeFileSync(this.gate, '');
+  /** Lets the workers of these agents prepare; without a word, those of all. */
+  openGate(...names: readonly string[]): void {
+    for (const name of names.length > 0 ? names : this.agents) writeFileSync(this.gateOf(name), '');
+  }
+
+  /** Workers that get a stage from now on wait at the gate. */
+  closeGate(): void {
+    for (const name of this.agents) rmSync(this.gateOf(name), { force: true });
   }
 
   /** Process ids of every worker that ever got a stage of an agent. */
@@ -121,6 +127,11 @@ export class Cluster {
     const { outcome } = await unaryCall(this.client, Service.createRun, { requestId, plan });
     if (outcome?.$case !== 'run') throw new Error(outcome?.value.message);
     return outcome.value.runId;
+  }
+
+  /** Process ids of the token endpoints that live. */
+  endpoints(): number[] {
+    return descendantsOf(this.pid('orchestrator'));
   }
 
   pid(name: string): number {
@@ -153,6 +164,10 @@ export class Cluster {
     if (!existsSync(this.runtimeFolder)) return [];
     const names = readdirSync(this.runtimeFolder, { recursive: true, encoding: 'utf8' });
     return names.filter((name) => basename(name).startsWith('own-')).map((name) => `folder ${name}`);
+  }
+
+  private gateOf(name: string): string {
+    return join(this.folder, `${name}.gate`);
   }
 
   private diaryOf(name: string): string {

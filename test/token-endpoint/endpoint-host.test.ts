@@ -145,3 +145,13 @@ test('an endpoint that never says hello is lost', async () => {
   expect((await wasLost).reason).toBe(StageFaultReason.STAGE_FAULT_REASON_WORKER_UNRESPONSIVE);
   await host.reaped;
 });
+
+test('an endpoint that is frozen is lost, and reaped', async () => {
+  const script = `console.log('{"hello":{"protocol":1}}'); process.kill(process.pid, 'SIGSTOP')`;
+  const timings = { ...defaultWorkerTimings, healthEvery: 20, healthPatience: 20 };
+  const { host, wasLost } = startHost({ command: [process.execPath, '-e', script], timings });
+  const answer = ask(host, 'anyone?', 1);
+  expect((await wasLost).reason).toBe(StageFaultReason.STAGE_FAULT_REASON_WORKER_UNRESPONSIVE);
+  expect(await answer.end).toMatchObject({ reason: TextDoneReason.TEXT_DONE_REASON_UNAVAILABLE });
+  await host.reaped;
+});

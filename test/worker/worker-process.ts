@@ -27,8 +27,13 @@ export class WorkerProcess {
   #over = false;
   #asked = 0n;
 
-  constructor(script: string, args: readonly string[] = []) {
-    this.child = spawn(process.execPath, [script, ...args]);
+  /** @param shell a command of sh that comes before it, such as a limit */
+  constructor(script: string, args: readonly string[] = [], shell?: string) {
+    const words = [script, ...args];
+    this.child =
+      shell === undefined
+        ? spawn(process.execPath, words)
+        : spawn('/bin/sh', ['-c', `${shell}; exec "$0" "$@"`, process.execPath, ...words]);
     createInterface({ input: this.child.stdout }).on('line', (line) => this.#hear(line));
     createInterface({ input: this.child.stderr }).on('line', (line) => this.log.push(line));
     // A worker that has ended takes no further line; that is what some tests are about.

@@ -52,7 +52,7 @@ export class SliceCache {
       const key = await sliceKey(spec);
       return (await this.#find(spec, key)) ?? (await this.#make(spec, key, options));
     } catch (error) {
-      return outcomeOf(error, folder);
+      return outcomeOf(error, folder, sliceBytes(spec));
     }
   }
 
@@ -128,12 +128,13 @@ async function flush(path: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
-function outcomeOf(error: unknown, folder: string): TakenSlice {
+function outcomeOf(error: unknown, folder: string, bytes: number): TakenSlice {
   if (error instanceof StreamAborted) return { kind: 'aborted' };
   if (error instanceof TensorTruncated) return { kind: 'failed', message: error.message };
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
-    return { kind: 'no-room', message: `the disk of ${folder} became full while a slice was written: free some of it` };
+    const message = `the disk of ${folder} became full while a slice of ${bytes} bytes was written: free some of it`;
+    return { kind: 'no-room', message };
   }
   return { kind: 'failed', message: `no slice could be made in ${folder}: ${error}` };
 }

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { RunMode } from '../../../gen/stageplane/v1/planner.js';
 import type { TextLoad } from '../../../gen/stageplane/v1/run.js';
@@ -39,6 +40,7 @@ export class RunEndpoint {
   /** Of a ONE_SHOT run. */
   readonly answer: OneShotAnswer | undefined;
   readonly #logger: Logger;
+  readonly #inboundSocket: string;
   #host: EndpointHost | undefined;
   #registration: Registration | undefined;
   #load: TextLoad | undefined;
@@ -51,6 +53,7 @@ export class RunEndpoint {
     private readonly around: EndpointSurroundings,
     private readonly listener: RunEndpointListener,
   ) {
+    this.#inboundSocket = around.inboundSocket(run);
     this.#logger = around.logger.child({ runId: String(run.runId), generation: run.generation });
     if (run.mode === RunMode.RUN_MODE_ONE_SHOT) this.answer = this.#oneShotAnswer();
     void this.#open();
@@ -90,13 +93,14 @@ export class RunEndpoint {
     this.#isOver = true;
     await this.#host?.close(reason);
     this.#registration?.remove();
+    // A process that was killed leaves it.
+    rmSync(this.#inboundSocket, { force: true });
     this.answer?.giveUp();
   }
 
   async #open(): Promise<void> {
     const { gateway, host, epoch } = this.around;
-    const inboundSocket = this.around.inboundSocket(this.run);
-    const refusal = this.#register(inboundSocket);
+    const refusal = this.#register();
     if (refusal !== undefined) return this.#lose(endpointFault('EDGE_UNREACHABLE', refusal));
     let modelPath: string;
     try {
@@ -113,17 +117,22 @@ export class RunEndpoint {
       },
       host,
     );
-    this.#host.open(openCommand(this.run, { outboundSocket: gateway.localSocket, inboundSocket, modelPath, epoch }));
+    const sockets = { outboundSocket: gateway.localSocket, inboundSocket: this.#inboundSocket };
+    this.#host.open(openCommand(this.run, { ...sockets, modelPath, epoch }));
   }
 
-  #register(inboundSocket: string): string | undefined {
+  #register(): string | undefined {
     const { gateway, nodeId } = this.around;
     const { runId, generation, plan, stages } = this.run;
     const registered = gateway.register({
       runId,
       generation,
       nodeId,
-      inbound: { edgeId: plan.edges.at(-1)!.edgeId, producerNodeId: stages.at(-1)!.nodeId, socket: inboundSocket },
+      inbound: {
+        edgeId: plan.edges.at(-1)!.edgeId,
+        producerNodeId: stages.at(-1)!.nodeId,
+        socket: this.#inboundSocket,
+      },
       outbound: { edgeId: plan.edges.at(0)!.edgeId, consumerNodeId: stages.at(0)!.nodeId },
     });
     if (registered.kind === 'refused') return `the token endpoint of run ${runId}: ${registered.message}`;

@@ -12,7 +12,7 @@ import type { RunEndpoint } from './run-endpoint.js';
  * Throws RpcError when the endpoint does not take the prompt.
  */
 export async function serveAnswer(
-  endpoint: RunEndpoint,
+  endpoint: Pick<RunEndpoint, 'generate' | 'acknowledge' | 'cancel'>,
   request: GenerateRequest,
   stream: StreamWriter<GenerateResponse>,
 ): Promise<TextDone | undefined> {

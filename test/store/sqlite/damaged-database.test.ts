@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { migrations } from '../../../src/store/sqlite/migrations.js';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import { StoreError } from '../../../src/store/store-error.js';
+import { removableFolder } from '../../support/removable-folder.js';
 import { createRunChanges } from '../sample-changes.js';
-import { removableFolder } from './removable-folder.js';
 
 let folder: ReturnType<typeof removableFolder>;
 let file: string;

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import { openSqliteStore, SqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import { StoreError } from '../../../src/store/store-error.js';
+import { canMount, mountedFolder } from '../../support/mounted-folder.js';
+import { removableFolder } from '../../support/removable-folder.js';
 import { createRunChanges, sampleNode } from '../sample-changes.js';
-import { canMount, mountedFolder } from './mounted-folder.js';
-import { removableFolder } from './removable-folder.js';
 
 function kindOf(use: () => void): StoreError['kind'] | 'committed' {
   try {

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { revision, runId } from '../../../src/core/ids.js';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
+import { removableFolder } from '../../support/removable-folder.js';
 import { createRunChanges } from '../sample-changes.js';
-import { removableFolder } from './removable-folder.js';
 
 const writer = fileURLToPath(new URL('./endless-writer.mjs', import.meta.url));
 

@@ -6,8 +6,8 @@ import { TextDoneReason } from '../../../gen/stageplane/v1/token_endpoint.js';
 import { revision, runId } from '../../../src/core/ids.js';
 import { migrations } from '../../../src/store/sqlite/migrations.js';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
+import { removableFolder } from '../../support/removable-folder.js';
 import { changesOf, sampleAnswer, sampleEvent, sampleRun } from '../sample-changes.js';
-import { removableFolder } from './removable-folder.js';
 
 let folder: ReturnType<typeof removableFolder>;
 beforeEach(() => {

@@ -6,8 +6,8 @@ import { TextDoneReason } from '../../../gen/stageplane/v1/token_endpoint.js';
 import { runId } from '../../../src/core/ids.js';
 import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
+import { removableFolder } from '../../support/removable-folder.js';
 import { changesOf, createRunChanges, sampleAnswer, sampleEvent } from '../sample-changes.js';
-import { removableFolder } from './removable-folder.js';
 
 let folder: ReturnType<typeof removableFolder>;
 beforeEach(() => {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import { openSqliteStore, SqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
+import { canMount, mountedFolder } from '../../support/mounted-folder.js';
+import { removableFolder } from '../../support/removable-folder.js';
 import { createRunChanges } from '../sample-changes.js';
-import { canMount, mountedFolder } from './mounted-folder.js';
-import { removableFolder } from './removable-folder.js';
 
 const newClusterId = () => 'cluster';
 

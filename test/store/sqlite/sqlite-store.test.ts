@@ -1,6 +1,6 @@
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
+import { removableFolder } from '../../support/removable-folder.js';
 import { describeStore } from '../store-contract.js';
-import { removableFolder } from './removable-folder.js';
 
 describeStore('sqlite', () => {
   const folder = removableFolder();

@@ -9,7 +9,7 @@ import { failure, type StatusCode, type StructuredStatus } from '../status.js';
 
 export type StageFileOutcome =
   | { readonly kind: 'file'; readonly file: HeldSlice }
-  /** CANCELLED, RESOURCE_EXHAUSTED without room for the slice, or FAILED_PRECONDITION. */
+  /** CANCELLED or FAILED_PRECONDITION. */
   | { readonly kind: 'failed'; readonly status: StructuredStatus };
 
 /** The file that the library loads: a slice from the cache, or the model itself when the stage is all of it. */
@@ -25,8 +25,8 @@ export async function stageFile(spec: SliceSpec, cache: SliceCache, options: Loa
       return { kind: 'file', file: taken };
     case 'aborted':
       return failed('CANCELLED', `the load of ${spec.model.path} was ended before it was done`);
+    // Memory is what RESOURCE_EXHAUSTED is about.
     case 'no-room':
-      return failed('RESOURCE_EXHAUSTED', taken.message);
     case 'failed':
       return failed('FAILED_PRECONDITION', taken.message);
   }

@@ -7,6 +7,8 @@ export interface MountedFolder {
   readonly path: string;
   /** From now on nothing can be written to it, not even by root. */
   makeReadOnly(): void;
+  /** Gives it other bounds, such as `size=8m`. */
+  remount(options: string): void;
   remove(): void;
 }
 
@@ -31,10 +33,15 @@ export function mountedFolder(options: string): MountedFolder {
   }
   return {
     path,
-    makeReadOnly: () => void execFileSync('mount', ['-o', 'remount,ro', path], { stdio: 'pipe' }),
+    makeReadOnly: () => remount(path, 'ro'),
+    remount: (bounds) => remount(path, bounds),
     remove: () => {
       execFileSync('umount', ['--lazy', path], { stdio: 'pipe' });
       rmSync(path, { recursive: true, force: true });
     },
   };
+}
+
+function remount(path: string, options: string): void {
+  execFileSync('mount', ['-o', `remount,${options}`, path], { stdio: 'pipe' });
 }
