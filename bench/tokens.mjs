@@ -6,10 +6,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { chat } from './tokens/chat.mjs';
+import { conversations } from './tokens/conversations.mjs';
 import { decode } from './tokens/decode.mjs';
+import { hop } from './tokens/hop.mjs';
 import { benchModel } from './tokens/model.mjs';
+import { prefill } from './tokens/prefill.mjs';
 
-const parts = { decode };
+const parts = { decode, hop, conversations, prefill, chat };
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: Object.keys(parts).join() } } });
 const wanted = values.only.split(',');

@@ -73,19 +73,21 @@ export class Chain {
     return chain;
   }
 
-  /** Generates; gives `done`, and when each token came, in milliseconds. */
+  /** Generates; gives `done`, its text, and when each token came, in milliseconds. */
   answer(request, onToken = () => {}) {
     return new Promise((resolve, reject) => {
       const at = [];
+      let said = '';
       const id = this.#host.generate(GenerateText.fromPartial(request), {
-        delta: ({ tokenIds }) => {
+        delta: ({ text, tokenIds }) => {
+          said += text;
           for (const _ of tokenIds) at.push(performance.now());
           this.#host.acknowledge(id, at.length);
           onToken(at.length, () => this.#host.cancel(id, 'enough'));
         },
         done: (done) => {
           if (done.reason === TextDoneReason.TEXT_DONE_REASON_UNAVAILABLE) reject(new Error(done.message));
-          else resolve({ done, at });
+          else resolve({ done, text: said, at });
         },
         refused: ({ message }) => reject(new Error(message)),
       });

@@ -51,8 +51,8 @@ export function planOf({ inspection }, stageCount, asked) {
     candidatePool: nodes,
     stageCount,
     placement: { placement: { $case: 'fixedLinear', value: { stages, activationEdges: [] } } },
-    activationRing: defaultActivationRing(facts, settings.microBatch),
-    tokenRing: defaultTokenRing(),
+    activationRing: defaultActivationRing(facts, settings),
+    tokenRing: defaultTokenRing(settings),
   });
   if (outcome.kind === 'rejected') throw new Error(outcome.rejection.message);
   const { plan } = outcome;

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StageUsage } from '../../gen/stageplane/v1/run.js';
-import { type ObjectRecord, objectFlags, type StageObject } from './edge/object-record.js';
+import { limits } from '../core/limits.js';
+import { HEADER_BYTES, type ObjectRecord, objectFlags, type StageObject } from './edge/object-record.js';
 import type { SessionEngine } from './engine/session-engine.js';
 import type { StepResult } from './engine/step-result.js';
 import type { WorkerFault } from './stage-fault.js';
@@ -43,7 +44,8 @@ export class StageLoop {
   readonly #sessions = new Map<bigint, LoopSession>();
   readonly #rowBytes: number;
   #engine: LoopEngine | undefined;
-  #current: { readonly object: ObjectRecord; cancelled: boolean } | undefined;
+  /** By session: the object that the engine is at, and a piece whose rows let decodes pass. */
+  readonly #underWay = new Map<bigint, { readonly object: ObjectRecord; cancelled: boolean }>();
   #running = false;
   #over = false;
 
@@ -78,14 +80,36 @@ export class StageLoop {
     if (engine === undefined || this.#running) return;
     this.#running = true;
     for (let object = this.#due(); object !== undefined; object = this.#due()) {
-      this.#queue.take();
-      this.port.taken(object);
-      await this.#perform(engine, object);
-      this.port.holds(this.#usage());
-      // Cancels and decodes of other sessions arrive only when the event loop turns.
+      if (this.#laneOf(object) === 'prefill') {
+        // A decode that came right behind it goes first, but is heard of only when the event loop turns.
+        await nextTurn();
+        object = this.#due();
+        if (object === undefined) break;
+      }
+      await this.#take(engine, object);
+      // So are cancels and decodes of other sessions.
       if (this.#queue.peek() !== undefined) await nextTurn();
     }
     this.#running = false;
+  }
+
+  /** Carries out what is due. */
+  async #take(engine: LoopEngine, object: ObjectRecord): Promise<void> {
+    this.#queue.take();
+    this.port.taken(object);
+    await this.#perform(engine, object);
+    this.port.holds(this.#usage());
+  }
+
+  /** Decodes of others that came during a piece are sent before its rows: behind them they would wait at every stage. */
+  async #letDecodesPass(engine: LoopEngine, piece: ObjectRecord): Promise<void> {
+    await nextTurn();
+    const pieceBytes = HEADER_BYTES + this.#resultBytes(piece);
+    for (let passed = 0; passed < limits.decodesBeforePrefill; passed++) {
+      const object = this.#due(pieceBytes);
+      if (object === undefined || object.session === piece.session || this.#laneOf(object) !== 'decode') return;
+      await this.#take(engine, object);
+    }
   }
 
   #usage(): StageUsage {
@@ -94,9 +118,10 @@ export class StageLoop {
     return { heldSessions: this.#sessions.size, heldTokens: BigInt(tokens) };
   }
 
-  #due(): ObjectRecord | undefined {
+  /** What is next, if there is room for its result and `bytesBeside`. */
+  #due(bytesBeside = 0): ObjectRecord | undefined {
     const object = this.#over ? undefined : this.#queue.peek();
-    return object !== undefined && this.port.hasRoom(this.#resultBytes(object)) ? object : undefined;
+    return object !== undefined && this.port.hasRoom(this.#resultBytes(object) + bytesBeside) ? object : undefined;
   }
 
   async #perform(engine: LoopEngine, object: ObjectRecord): Promise<void> {
@@ -125,15 +150,17 @@ export class StageLoop {
     const { architecture } = engine.capabilities();
     const request = stepRequest({ ...this.stage, architecture }, object, session.position, isDecode);
     const current = { object, cancelled: false };
-    this.#current = current;
+    this.#underWay.set(object.session, current);
     this.port.busy(true);
     const result = await (request.kind === 'decode' ? engine.decode(request) : engine.prefill(request));
     this.port.busy(false);
-    this.#current = undefined;
-    if (result.status.code === 'OK') session.position += rows;
+    const isDone = result.status.code === 'OK';
+    if (isDone) session.position += rows;
+    if (isDone && !this.stage.isTail && this.#laneOf(object) === 'prefill') await this.#letDecodesPass(engine, object);
+    this.#underWay.delete(object.session);
     // A CANCEL waits in the queue and says the rest.
-    if (current.cancelled) return;
-    if (result.status.code === 'OK') this.#deliver(engine, object, result);
+    if (current.cancelled || this.#over) return;
+    if (isDone) this.#deliver(engine, object, result);
     else this.#fail(stepFault(object, result.status));
   }
 
@@ -163,8 +190,8 @@ export class StageLoop {
   /** Ends what the session has here; its CANCEL is sent on after that. */
   #cancel(session: bigint): void {
     for (const dropped of this.#queue.drop(session)) this.port.taken(dropped);
-    const current = this.#current;
-    if (current?.object.session !== session) return;
+    const current = this.#underWay.get(session);
+    if (current === undefined) return;
     current.cancelled = true;
     this.#engine!.cancel(String(session), { workId: String(current.object.sequence) });
   }

@@ -27,7 +27,7 @@ describe('plan --engine llama.cpp', () => {
     const plan = await pool('zen4', 'haswell');
     const { code, stdout } = await plan('--max-tokens', '5', '--temperature', '0.25');
     expect(code).toBe(0);
-    expect(stdout).toContain('\nsettings: micro-batch 512, sessions 1, KV cache F16, flash attention off, seed 0\n');
+    expect(stdout).toContain('\nsettings: micro-batch 128, sessions 1, KV cache F16, flash attention off, seed 0\n');
     expect(stdout).toContain('\nsampling: temperature 0.25, all tokens\n');
     expect(stdout).toContain('\nfidelity: mixed\n');
     expect(stdout).toMatch(

@@ -339,11 +339,14 @@ export interface NodeSelection {
 
 /** The two rings of a run. An absent ring takes its default. */
 export interface RingDefaults {
-  /** Default: one micro-batch, `40 + micro_batch * hidden_dim * dtype_width_bytes` bytes. */
+  /** Default: one micro-batch, `40 + micro_batch * hidden_dim * dtype_width_bytes` bytes, and 16 single rows beside it. */
   activation?:
     | RingSpec
     | undefined;
-  /** Default: the token extent and its header, which the planner computes. */
+  /**
+   * Default: the context of every session in pieces of a micro-batch, each with its header. The planner raises what is
+   * less than one token extent and its header.
+   */
   token?: RingSpec | undefined;
 }
 

@@ -180,7 +180,7 @@ export interface StageSettings {
   contextLength: number;
   /** Default F16. */
   kvCacheType: KvCacheType;
-  /** Rows of one step at most; default 512, at most 65536. */
+  /** Rows of one step at most; default 128, at most 65536. */
   microBatch: number;
   /** On or off, never automatic. */
   flashAttention: boolean;

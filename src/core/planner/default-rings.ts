@@ -1,16 +1,24 @@
 import type { ModelFacts } from '../../../gen/stageplane/v1/model.js';
 import { HostPinning, RingDirection, type RingSpec, WakeCoalescing } from '../../../gen/stageplane/v1/plan.js';
+import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import { limits } from '../limits.js';
 import { U64_MAX } from '../uint.js';
-import { OBJECT_HEADER_BYTES } from './edge-specs.js';
+import { OBJECT_HEADER_BYTES, tokenExtent } from './edge-specs.js';
 
-/** Room for one micro-batch: `40 + micro_batch * hidden_dim * dtype_width_bytes` bytes. */
-export function defaultActivationRing(facts: ModelFacts, microBatch: number): RingSpec {
-  return ring(OBJECT_HEADER_BYTES + BigInt(microBatch) * facts.hiddenDim * facts.dtypeWidthBytes);
+/**
+ * Room for one micro-batch, `40 + micro_batch * hidden_dim * dtype_width_bytes` bytes, and beside it for as many rows as
+ * may overtake it: a decode that found no room would wait for the whole piece.
+ */
+export function defaultActivationRing(facts: ModelFacts, { microBatch }: StageSettings): RingSpec {
+  const rowBytes = facts.hiddenDim * facts.dtypeWidthBytes;
+  const decodes = BigInt(limits.decodesBeforePrefill) * (OBJECT_HEADER_BYTES + rowBytes);
+  return ring(OBJECT_HEADER_BYTES + BigInt(microBatch) * rowBytes + decodes);
 }
 
-/** The least there is: the planner raises it to one header and the token extent. */
-export function defaultTokenRing(): RingSpec {
-  return ring(OBJECT_HEADER_BYTES);
+/** Room for the whole context of every session in pieces, so that no decode waits behind prompts for want of room. */
+export function defaultTokenRing({ contextLength, microBatch, sessions }: StageSettings): RingSpec {
+  const pieces = BigInt(Math.ceil(contextLength / microBatch)) * OBJECT_HEADER_BYTES;
+  return ring(BigInt(sessions) * (pieces + tokenExtent(BigInt(contextLength))));
 }
 
 /** A launcher's ring; what it left unset takes the default. A capacity or alignment of 0 is the planner's to refuse. */

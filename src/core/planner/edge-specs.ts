@@ -17,7 +17,7 @@ export interface ObjectDimensions {
 }
 
 /** Payload bytes of the largest token object: `max_seq_len * 4`. */
-function tokenExtent(maxSeqLen: number | bigint): bigint {
+export function tokenExtent(maxSeqLen: number | bigint): bigint {
   return BigInt(maxSeqLen) * BigInt(TOKEN_ID_BYTES);
 }
 

@@ -172,8 +172,8 @@ function plannerInput(
     candidatePool: pool.map((node) => node.nodeId),
     stageCount: placed.stageCount,
     placement: { placement: placed.placement },
-    activationRing: completeRing(request.rings?.activation, defaultActivationRing(facts, settings.microBatch)),
-    tokenRing: completeRing(request.rings?.token, defaultTokenRing()),
+    activationRing: completeRing(request.rings?.activation, defaultActivationRing(facts, settings)),
+    tokenRing: completeRing(request.rings?.token, defaultTokenRing(settings)),
   };
 }
 

@@ -100,7 +100,7 @@ describe('settings', () => {
       device: 'cpu',
       totalLayers: 8,
       contextLength: 256,
-      microBatch: 512,
+      microBatch: 128,
     });
     expect(first?.modelDigest).toBe('d'.repeat(64));
     expect(plan.model?.maxSeqLen).toBe(first?.contextLength);
@@ -135,8 +135,8 @@ describe('settings of engine llama.cpp', () => {
     expect(report.selected?.settings.map(({ threads }) => threads)).toEqual([8, 2]);
     const exact = planned({ settings: llama({ fidelity: Fidelity.FIDELITY_EXACT }) }, { pool });
     expect(exact.settings.map(({ threads, microBatch }) => [threads, microBatch])).toEqual([
-      [2, 512],
-      [2, 512],
+      [2, 128],
+      [2, 128],
     ]);
   });
 
@@ -151,10 +151,10 @@ describe('settings of engine llama.cpp', () => {
 });
 
 describe('rings', () => {
-  it('hold one micro-batch by default', () => {
-    const edges = planned({ settings: settings({ microBatch: 16 }) }).plan.edges;
-    expect(edges[1]?.ringSpec?.dataCapacity).toBe(40n + 16n * 64n * 4n);
-    expect(edges[0]?.ringSpec?.dataCapacity).toBe(40n + 256n * 4n);
+  it('hold one micro-batch and the rows that overtake it, or the prompts of all sessions in pieces, by default', () => {
+    const edges = planned({ settings: settings({ microBatch: 16, sessions: 3 }) }).plan.edges;
+    expect(edges[1]?.ringSpec?.dataCapacity).toBe(40n + 16n * 64n * 4n + 16n * (40n + 64n * 4n));
+    expect(edges[0]?.ringSpec?.dataCapacity).toBe(3n * (16n * 40n + 256n * 4n));
   });
 
   it('take a default for what the launcher left unset', () => {

@@ -1,9 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { StageFaultReason, type StageUsage } from '../../../gen/stageplane/v1/run.js';
-import { type ObjectRecord, objectFlags, type StageObject } from '../../../src/worker/edge/object-record.js';
+import {
+  HEADER_BYTES,
+  type ObjectRecord,
+  objectFlags,
+  type StageObject,
+} from '../../../src/worker/edge/object-record.js';
+import { BoundaryBundle } from '../../../src/worker/engine/boundary-bundle.js';
 import { EngineCapabilities } from '../../../src/worker/engine/engine-capabilities.js';
 import { failure, OK, type StructuredStatus } from '../../../src/worker/engine/status.js';
+import { hiddenTensorOf } from '../../../src/worker/engine/step-input.js';
 import { StepResult } from '../../../src/worker/engine/step-result.js';
 import type { DecodeRequest, PrefillRequest } from '../../../src/worker/engine/steps.js';
 import { TokenOutput } from '../../../src/worker/engine/token-output.js';
@@ -13,11 +20,19 @@ import { tokenBytes } from './token-endpoint.js';
 
 const { MORE, RELEASE, CANCEL, TRUNCATE } = objectFlags;
 
+/** Of the only stage its token, which is the position; of another its rows. */
+function outputOf({ position }: PrefillRequest | DecodeRequest): TokenOutput | BoundaryBundle {
+  if (loop.stage.isTail) return new TokenOutput(position);
+  const tensors = [hiddenTensorOf(tokenBytes([position]), 1)];
+  return new BoundaryBundle({ tensors, architecture: 'scripted', boundaryPoint: 'blk.0.output' });
+}
+
 /** What a loop did, in words. */
 let did: string[];
 let faults: WorkerFault[];
 let sent: StageObject[];
-let hasRoom: boolean;
+/** Payload bytes that the outbound ring can take. */
+let room: number;
 let usage: StageUsage | undefined;
 /** Ends the step that the engine is at. */
 let finishStep: (status?: StructuredStatus) => void;
@@ -46,25 +61,28 @@ function step(request: PrefillRequest | DecodeRequest): Promise<StepResult> {
   did.push(`${request.kind} ${request.sessionId} at ${request.position}`);
   return new Promise((resolve) => {
     finishStep = (status = OK) => {
-      const output = status.code === 'OK' ? { output: new TokenOutput(request.position) } : {};
-      resolve(new StepResult({ status, ...output }));
+      resolve(new StepResult(status.code === 'OK' ? { status, output: outputOf(request) } : { status }));
     };
   });
 }
 
-/** The only stage of a model: token ids come in and tokens go out. */
 let loop: StageLoop;
 beforeEach(() => {
   did = [];
   faults = [];
   sent = [];
-  hasRoom = true;
+  room = Number.POSITIVE_INFINITY;
   truncateStatus = OK;
-  loop = new StageLoop(
-    { generation: 1, layerStart: 0, isTail: true, hiddenDim: 4 },
+  loop = startLoop({ isTail: true });
+});
+
+/** The first stage of a model: token ids come in. Of the only stage, tokens go out. */
+function startLoop({ isTail }: { isTail: boolean }): StageLoop {
+  const started = new StageLoop(
+    { generation: 1, layerStart: 0, isTail, hiddenDim: 1 },
     {
       taken: ({ session, sequence }) => did.push(`taken ${session}/${sequence}`),
-      hasRoom: () => hasRoom,
+      hasRoom: (bytes) => bytes <= room,
       send: (object) => {
         sent.push(object);
         did.push(`send ${object.session} flags ${object.flags}`);
@@ -76,8 +94,9 @@ beforeEach(() => {
       },
     },
   );
-  loop.start(engine);
-});
+  started.start(engine);
+  return started;
+}
 
 const sequences = new Map<bigint, number>();
 beforeEach(() => sequences.clear());
@@ -95,7 +114,13 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await nextTurn();
 }
 
+function steps(): string[] {
+  return did.filter((what) => /fill|code/.test(what));
+}
+
+/** Ends the step that the loop is at, or comes to. */
 async function finish(status?: StructuredStatus): Promise<void> {
+  await settled();
   finishStep(status);
   await settled();
 }
@@ -103,6 +128,7 @@ async function finish(status?: StructuredStatus): Promise<void> {
 test('a prompt in pieces gives one token, and the engine is busy only in its steps', async () => {
   accept(1n, MORE, tokenBytes([1, 2]));
   accept(1n, 0, tokenBytes([3]));
+  await settled();
   expect(did).toEqual(['taken 1/0', 'busy', 'prefill 1 at 0']);
   await finish();
   expect(sent).toEqual([]);
@@ -115,21 +141,80 @@ test('one step runs at a time, and a decode goes before the pieces that wait', a
   accept(1n, 0, tokenBytes([1, 2]));
   await finish();
   accept(2n, MORE, tokenBytes([1, 2]));
+  await settled();
   accept(2n, MORE, tokenBytes([3, 4]));
   accept(1n, 0, tokenBytes([7]));
   await finish();
   await finish();
-  expect(did.filter((what) => /fill|code/.test(what))).toEqual([
-    'prefill 1 at 0',
-    'prefill 2 at 0',
-    'decode 1 at 2',
-    'prefill 2 at 2',
-  ]);
+  expect(steps()).toEqual(['prefill 1 at 0', 'prefill 2 at 0', 'decode 1 at 2', 'prefill 2 at 2']);
+});
+
+test('a decode that comes right behind a piece goes before it', async () => {
+  accept(1n, 0, tokenBytes([1, 2]));
+  await finish();
+  accept(2n, MORE, tokenBytes([1, 2]));
+  accept(1n, 0, tokenBytes([7]));
+  await finish();
+  await finish();
+  expect(steps()).toEqual(['prefill 1 at 0', 'decode 1 at 2', 'prefill 2 at 0']);
+});
+
+describe('at a stage that others follow', () => {
+  beforeEach(async () => {
+    loop = startLoop({ isTail: false });
+    for (const session of [1n, 2n]) {
+      accept(session, 0, tokenBytes([1, 2]));
+      await finish();
+    }
+    did = [];
+    sent = [];
+    accept(3n, MORE, tokenBytes([1, 2]));
+    await settled();
+  });
+
+  test('the rows of a piece are sent behind those of the decodes that came while it ran', async () => {
+    accept(1n, 0, tokenBytes([7]));
+    accept(2n, 0, tokenBytes([8]));
+    accept(3n, 0, tokenBytes([3]));
+    await finish();
+    expect(sent).toEqual([]);
+    for (const _ of [1, 2, 3]) await finish();
+    expect(steps()).toEqual(['prefill 3 at 0', 'decode 1 at 2', 'decode 2 at 2', 'decode 3 at 2']);
+    expect(sent.map(({ session }) => session)).toEqual([1n, 2n, 3n, 3n]);
+  });
+
+  test('they do not wait for the last row of their own prompt, or where there is room for them alone', async () => {
+    accept(3n, 0, tokenBytes([3]));
+    await finish();
+    expect(sent.map(({ session }) => session)).toEqual([3n]);
+    await finish();
+    accept(3n, MORE, tokenBytes([4, 5]));
+    await settled();
+    accept(1n, 0, tokenBytes([7]));
+    room = 2 * 4 + HEADER_BYTES;
+    await finish();
+    expect(sent.map(({ session }) => session)).toEqual([3n, 3n, 3n]);
+  });
+
+  test('a cancel that comes while they wait takes them with it', async () => {
+    accept(1n, 0, tokenBytes([7]));
+    await finish();
+    accept(3n, CANCEL);
+    await finish();
+    expect(sent.map(({ session, flags }) => [session, flags])).toEqual([
+      [1n, 0],
+      [3n, CANCEL],
+    ]);
+    accept(3n, TRUNCATE, tokenBytes([5]));
+    await settled();
+    expect(sent.at(-1)!.payload).toEqual(tokenBytes([2]));
+  });
 });
 
 test('a cancel drops what waits, ends what runs without a trace, and is confirmed behind it', async () => {
   accept(1n, MORE, tokenBytes([1, 2]));
   accept(1n, 0, tokenBytes([3]));
+  await settled();
   accept(1n, CANCEL);
   expect(did.slice(3)).toEqual(['taken 1/1', 'cancel 1 step 0']);
   await finish(failure('CANCELLED', 'step 0 was cancelled'));
@@ -146,6 +231,7 @@ test('a cancel drops what waits, ends what runs without a trace, and is confirme
 
 test('a step that was done before its cancel counts as held, and its result is not sent', async () => {
   accept(1n, 0, tokenBytes([1, 2]));
+  await settled();
   accept(1n, CANCEL);
   await finish();
   accept(1n, TRUNCATE, tokenBytes([5]));
@@ -198,10 +284,10 @@ test('says what it holds: rows that are done, less what was cut off or released'
 });
 
 test('without room for the result nothing is begun, and nothing is lost', async () => {
-  hasRoom = false;
+  room = 3;
   accept(1n, 0, tokenBytes([1, 2]));
   expect(did).toEqual([]);
-  hasRoom = true;
+  room = 4;
   loop.wake();
   await finish();
   expect(sent).toHaveLength(1);

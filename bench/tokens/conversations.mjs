@@ -1,0 +1,31 @@
+// What several conversations make of a slow network: while one waits for its token to come round, others compute.
+import { Chain } from './chain.mjs';
+import { figure, goalAtLeast, heading, inTurns, median, medianRatio } from './figures.mjs';
+
+const ROUNDS = 5;
+const CONVERSATIONS = 6;
+const TOKENS = 32;
+const DELAY_MILLIS = 10;
+
+export async function conversations({ model, sliceFolder }) {
+  heading(`conversations: 3 stages, each of the 4 edges ${DELAY_MILLIS} ms longer, medians of ${ROUNDS} rounds`);
+  const chain = await Chain.start(model, sliceFolder, 3, { delayMillis: DELAY_MILLIS, sessions: CONVERSATIONS });
+  const rates = await inTurns(ROUNDS, {
+    one: () => totalRate(chain, 1),
+    all: () => totalRate(chain, CONVERSATIONS),
+  });
+  await chain.stop();
+  figure('1 conversation', median(rates.one).toFixed(1), 'tokens/s');
+  figure(`${CONVERSATIONS} conversations together`, median(rates.all).toFixed(1), 'tokens/s');
+  goalAtLeast(`${CONVERSATIONS} conversations / 1`, medianRatio(rates.all, rates.one), 5.5);
+}
+
+/** Tokens per second of all together, from the last first token, when all are at it, to the first end. */
+async function totalRate(chain, count) {
+  const prompts = Array.from({ length: count }, (_, index) => `Number ${index + 1} on my list of old lighthouses is`);
+  const answers = await Promise.all(prompts.map((prompt) => chain.answer({ prompt, maxTokens: TOKENS })));
+  const begin = Math.max(...answers.map(({ at }) => at[0]));
+  const end = Math.min(...answers.map(({ at }) => at.at(-1)));
+  const tokens = answers.flatMap(({ at }) => at).filter((at) => at > begin && at <= end);
+  return (tokens.length * 1000) / (end - begin);
+}
