@@ -130,7 +130,7 @@ describe('one thing', () => {
   it('shows a run with its stages', async () => {
     const { stdout } = await ask('runs', 'get', '7');
     expect(stdout).toContain('phase:      PROVISIONING\nfidelity:   same-kernels\n');
-    expect(stdout).toMatch(/ 0 {2}alpha \(2\) {2}\[0, 3\) {2}█{9}·{15} {2}SENT +- {2}-\n/);
+    expect(stdout).toMatch(/ 0 {2}alpha \(2\) {2}\[0, 3\) {2}█{9}·{15} {2}SENT +- {2}- +-\n/);
   });
 
   it('says that a log is empty', async () => {

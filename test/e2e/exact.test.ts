@@ -91,27 +91,34 @@ function runOf(model: string, cuts: readonly number[], more: Partial<ExactRun> =
   return { model, layers: LAYERS, cuts, prompt, maxTokens: TOKENS, settings, ...more };
 }
 
+/** Milliseconds of four runs, 11 stages together, on a machine that has much else to do. */
+const PATIENCE = 180_000;
+
 describe.skipIf(findLlamaPackage().kind === 'refused')('an exact run through orchestrator and agents', () => {
-  beforeAll(prepare);
+  beforeAll(prepare, PATIENCE);
 
   describe.each(architectures.map(([name]) => name))('of a model like %s', (architecture) => {
-    it.each(formats)('in %s says with 1, 2, 3 and 5 stages what the whole model says', async (format) => {
-      const model = modelOf(architecture, format);
-      expect((await testModel(model)).tensors.map(({ type }) => type)).toContain(format.replace('_M', ''));
-      const whole = await wholeTokens(model);
-      expect(new Set(whole).size).toBeGreaterThan(5);
-      for (const together of stageCounts) {
-        const answers = together.map(async ({ stages, cuts, ...place }) => {
-          const { tokenIds, fidelity } = await exactAnswer(cluster, runOf(model, cuts, place));
-          expect(tokenIds, `${stages} stages`).toEqual(whole);
-          expect(fidelity).toBe('exact');
-        });
-        await Promise.all(answers);
-      }
-    });
+    it.each(formats)(
+      'in %s says with 1, 2, 3 and 5 stages what the whole model says',
+      { timeout: PATIENCE },
+      async (format) => {
+        const model = modelOf(architecture, format);
+        expect((await testModel(model)).tensors.map(({ type }) => type)).toContain(format.replace('_M', ''));
+        const whole = await wholeTokens(model);
+        expect(new Set(whole).size).toBeGreaterThan(5);
+        for (const together of stageCounts) {
+          const answers = together.map(async ({ stages, cuts, ...place }) => {
+            const { tokenIds, fidelity } = await exactAnswer(cluster, runOf(model, cuts, place));
+            expect(tokenIds, `${stages} stages`).toEqual(whole);
+            expect(fidelity).toBe('exact');
+          });
+          await Promise.all(answers);
+        }
+      },
+    );
   });
 
-  it('draws the same from three stages as from the whole model, by its seed', async () => {
+  it('draws the same from three stages as from the whole model, by its seed', { timeout: PATIENCE }, async () => {
     const model = modelOf('qwen2', 'Q8_0');
     const sampling = { temperatureMillis: 800, topK: 40 };
     const drawn = (seed: bigint, cuts: readonly number[], skippedNodes = 0) =>
