@@ -28,7 +28,7 @@ export type ReplayOutcome =
 
 /** Answers a prompt as a run does, with the whole model in one process. Nothing of it is left when this resolves. */
 export async function replay(request: ReplayRequest, signal: AbortSignal): Promise<ReplayOutcome> {
-  const whole = wholePlan(request.plan);
+  const whole = wholePlan(request.plan, request.settings);
   if (whole.kind === 'rejected') {
     return { kind: 'failed', message: `the run cannot be planned as one stage: ${whole.message}` };
   }

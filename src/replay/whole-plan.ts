@@ -1,6 +1,6 @@
 import type { RunPlan } from '../../gen/stageplane/v1/plan.js';
 import type { PlannerInput } from '../../gen/stageplane/v1/planner.js';
-import type { ProvisionStage } from '../../gen/stageplane/v1/provision.js';
+import type { ProvisionStage, StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { ORCHESTRATOR_NODE_ID } from '../core/ids.js';
 import { defaultActivationRing, defaultTokenRing } from '../core/planner/default-rings.js';
 import { deriveStageProvision } from '../core/planner/derive-stage-provision.js';
@@ -15,7 +15,7 @@ export type WholePlan =
   | { readonly kind: 'rejected'; readonly message: string };
 
 /** What a run would be as one stage with all layers, by the planner itself: same model, prompt and sampling. */
-export function wholePlan({ runId, model, runtime }: RunPlan): WholePlan {
+export function wholePlan({ runId, model, runtime }: RunPlan, settings: StageSettings): WholePlan {
   const facts = model && {
     ...model,
     hiddenDim: BigInt(model.hiddenDim),
@@ -35,8 +35,8 @@ export function wholePlan({ runId, model, runtime }: RunPlan): WholePlan {
         value: { stages: [{ stageIndex: 0, nodeId: NODE }], activationEdges: [] },
       },
     },
-    activationRing: facts && defaultActivationRing(facts, 1),
-    tokenRing: defaultTokenRing(),
+    activationRing: facts && defaultActivationRing(facts, settings),
+    tokenRing: defaultTokenRing(settings),
   };
   const planned = planRun(input);
   if (planned.kind === 'rejected') return { kind: 'rejected', message: planned.rejection.message };
