@@ -10,10 +10,12 @@ import { chat } from './tokens/chat.mjs';
 import { conversations } from './tokens/conversations.mjs';
 import { decode } from './tokens/decode.mjs';
 import { hop } from './tokens/hop.mjs';
+import { load } from './tokens/load.mjs';
 import { benchModel } from './tokens/model.mjs';
 import { prefill } from './tokens/prefill.mjs';
+import { product } from './tokens/product.mjs';
 
-const parts = { decode, hop, conversations, prefill, chat };
+const parts = { decode, hop, conversations, prefill, chat, load, product };
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: Object.keys(parts).join() } } });
 const wanted = values.only.split(',');

@@ -37,13 +37,18 @@ export function figure(name, value, unit) {
 }
 
 export function goalAtLeast(name, value, goal, digits = 2) {
-  judge(name, value, `>= ${goal.toFixed(digits)}`, value >= goal, digits);
+  judge(name, value, `>= ${goal.toFixed(digits)}`, rounded(value, digits) >= goal, digits);
 }
 
 export function goalAtMost(name, value, goal, digits = 2) {
-  judge(name, value, `<= ${goal.toFixed(digits)}`, value <= goal, digits);
+  judge(name, value, `<= ${goal.toFixed(digits)}`, rounded(value, digits) <= goal, digits);
 }
 
 function judge(name, value, goal, isMet, digits) {
   console.log(`  ${name.padEnd(64)} ${value.toFixed(digits).padStart(8)} goal ${goal}: ${isMet ? 'met' : 'NOT MET'}`);
+}
+
+/** What is printed is what is judged. */
+function rounded(value, digits) {
+  return Number(value.toFixed(digits));
 }

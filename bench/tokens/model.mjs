@@ -32,7 +32,7 @@ export async function benchModel() {
 }
 
 /** What an orchestrator would give its agents and its token endpoint; `asked` are settings of the run. */
-export function planOf({ inspection }, stageCount, asked) {
+export function planOf({ inspection }, stageCount, asked = {}) {
   const facts = inspection.facts;
   const wanted = StageSettings.fromPartial({ engine: 'llama.cpp', contextLength: CONTEXT, threads: 1, ...asked });
   const settings = resolveSettings(wanted, facts, inspection);

@@ -1,7 +1,7 @@
 import { Fidelity, KvCacheType } from '../../gen/stageplane/v1/provision.js';
 import { StageFaultReason, type StageFootprint } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
-import { openModel } from '../gguf/open-model.js';
+import { openForSlices } from '../gguf/slice/write-slice.js';
 import { modelFault } from './check-model.js';
 import { type CheckedPrepare, checkPrepare } from './check-prepare.js';
 import { inclusiveRange } from './engine/layer-range.js';
@@ -26,7 +26,8 @@ export async function prepareStage(command: PrepareStage, options: PrepareOption
   if (checked.kind === 'refused') return { kind: 'faulted', fault: checked.fault };
   const early = await options.beforeLoad?.(checked);
   if (early !== undefined) return { kind: 'faulted', fault: early };
-  const opened = await openModel(checked.modelPath);
+  // Once for all: the vocabulary in a header can be as large as a layer.
+  const opened = await openForSlices(checked.modelPath);
   if (opened.kind === 'refused') return faulted(fileReason(opened.error.kind), opened.error.message);
   const mismatch = await modelFault(checked, opened.model);
   if (mismatch !== undefined) return { kind: 'faulted', fault: mismatch };

@@ -59,7 +59,7 @@ export interface LoadOptions {
    * an engine inside one long call of a native library, where no event arrives, can ask as well.
    */
   readonly signal?: { readonly aborted: boolean };
-  /** The header of `artifactPath`, when the caller has read it already. */
+  /** The header of `artifactPath`, from `openForSlices`, when the caller has read it already. */
   readonly model?: GgufModel;
 }
 

@@ -3,7 +3,7 @@ import { embeddingObstacle } from '../../../gguf/slice/embedding-obstacle.js';
 import { type SliceRange, sliceObstacle } from '../../../gguf/slice/slice-range.js';
 import { sliceRecipes } from '../../../gguf/slice/slice-recipes.js';
 import { openForSlices, type SliceSpec } from '../../../gguf/slice/write-slice.js';
-import type { LoadRequest } from '../load.js';
+import type { LoadOptions, LoadRequest } from '../load.js';
 import { failure, type StatusCode, type StructuredStatus } from '../status.js';
 import { llamaVerifiedArchitectures } from './verified-architectures.js';
 
@@ -13,8 +13,11 @@ export type ChosenSlice =
   | { readonly kind: 'failed'; readonly status: StructuredStatus };
 
 /** Opens the model of a load request and finds the recipe by which its stage is cut out. */
-export async function chooseSlice(request: LoadRequest): Promise<ChosenSlice> {
-  const opened = await openForSlices(request.artifactPath);
+export async function chooseSlice(request: LoadRequest, options: LoadOptions): Promise<ChosenSlice> {
+  const opened =
+    options.model === undefined
+      ? await openForSlices(request.artifactPath)
+      : { kind: 'opened' as const, model: options.model };
   if (opened.kind === 'refused') return failed('INVALID_ARGUMENT', opened.error.message);
   const { model } = opened;
   if (model.numLayers !== request.totalLayers) {

@@ -30,7 +30,7 @@ async function loadLlamaLayers(
   if (library.kind === 'refused') return failed('FAILED_PRECONDITION', library.message);
   const refused = refusedSetting(settings, library);
   if (refused !== undefined) return failed('UNIMPLEMENTED', refused);
-  const chosen = await chooseSlice(request);
+  const chosen = await chooseSlice(request, options);
   if (chosen.kind === 'failed') return chosen;
   const made = await stageFile(chosen.spec, cache, options);
   if (made.kind === 'failed') return made;

@@ -1,0 +1,69 @@
+// What a stage reads to be loaded. Counted are the bytes of its read calls (`rchar` of /proc/<pid>/io), from its hello to
+// its ready, and the bytes of its slice, which llama.cpp maps and so reads once without any call. Taken off is the program,
+// which is what it reads for a model of nearly nothing. The header of the model is shown apart: its vocabulary belongs to no stage.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspectModel } from '../../dist/src/gguf/inspect-model.js';
+import { openModel } from '../../dist/src/gguf/open-model.js';
+import { writeTinyModel } from '../../dist/src/gguf/tiny-model.js';
+import { idleWorker } from './chain.mjs';
+import { figure, goalAtMost, heading } from './figures.mjs';
+import { planOf } from './model.mjs';
+
+const STAGES = 3;
+
+export async function load({ model }) {
+  heading(`load: bytes read by each of ${STAGES} stages as a multiple of its own tensors, the worst of them`);
+  const folder = mkdtempSync(join(tmpdir(), 'bench-load-'));
+  try {
+    const [path] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: STAGES, hidden: 32 });
+    const tiny = { path, inspection: (await inspectModel(path)).inspection };
+    const [program] = await readsOf(tiny, join(folder, 'tiny-slices'));
+    const header = await headerBytes(model.path);
+    const slices = join(folder, 'slices');
+    const written = await readsOf(model, slices);
+    const reused = await readsOf(model, slices);
+    const multiple = (reads, more) =>
+      Math.max(...reads.map(({ called, mapped, own }) => (called - program.called + mapped + more) / own));
+    figure('the header of the model, which each stage reads once', (header / 1e6).toFixed(1), 'MB');
+    goalAtMost('when its slice is written, without the header', multiple(written, -header), 2);
+    goalAtMost('when its slice is there, without the header', multiple(reused, -header), 1.02);
+    figure('all told, when its slice is written', multiple(written, 0).toFixed(2), '');
+    figure('all told, when its slice is there', multiple(reused, 0).toFixed(2), '');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Bytes that each stage reads by calls and by mapping, and those of its tensors. */
+async function readsOf(model, sliceFolder) {
+  const reads = [];
+  for (const stage of planOf(model, STAGES).stages) {
+    const { worker, prepare } = await idleWorker(sliceFolder);
+    const before = readBytes(worker.pid);
+    await prepare({ ...stage, modelPath: model.path });
+    const called = readBytes(worker.pid) - before;
+    const mapped = heldBytes(sliceFolder, worker.pid);
+    worker.kill();
+    await worker.reaped;
+    reads.push({ called, mapped, own: Number(stage.settings.expectedBytes) });
+  }
+  return reads;
+}
+
+function readBytes(pid) {
+  return Number(readFileSync(`/proc/${pid}/io`, 'utf8').match(/rchar: (\d+)/)[1]);
+}
+
+/** Bytes of the slice that a process holds. */
+function heldBytes(sliceFolder, pid) {
+  const folder = join(sliceFolder, 'in-use');
+  const name = readdirSync(folder).find((file) => file.startsWith(`${pid}-`));
+  return statSync(join(folder, name)).size;
+}
+
+async function headerBytes(path) {
+  const { model } = await openModel(path);
+  return Math.min(...model.tensors.map(({ offset }) => offset));
+}

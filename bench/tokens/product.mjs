@@ -1,0 +1,96 @@
+// The whole product: an orchestrator, three agents with their gateways, and a launcher that calls Generate.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Chain } from './chain.mjs';
+import { Cluster } from './cluster.mjs';
+import { figure, goalAtLeast, heading, inTurns, median, medianRatio } from './figures.mjs';
+import { wholeModel } from './whole-model.mjs';
+
+const ROUNDS = 7;
+const KILLS = 3;
+/** Of one answer; fewer when a busy machine would take too long for them. */
+const TOKENS = 32;
+const SLICE_MILLIS = 1500;
+const STORY = [{ role: 'user', content: 'Tell me a long story about the keeper of an old lighthouse.' }];
+
+export async function product({ model, sliceFolder }) {
+  heading(`product: 3 agents on this machine, Generate, default settings, medians of ${ROUNDS} rounds`);
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+  const cluster = await Cluster.start(folder, model);
+  try {
+    const run = await cluster.serve();
+    await speed(cluster, run, model, sliceFolder);
+    await kills(cluster, run);
+  } finally {
+    await cluster.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function speed(cluster, run, model, sliceFolder) {
+  const { threads } = run.settings[0];
+  const chain = await Chain.start(model, sliceFolder, 3, { threads });
+  const whole = await wholeModel(model, threads, 'polling');
+  const rates = await inTurns(ROUNDS, {
+    product: async () => rateOf(await cluster.answer(run, { messages: STORY, maxTokens: TOKENS }, enough())),
+    chain: async () => rateOf((await chain.answer({ messages: STORY, maxTokens: TOKENS }, enough())).at),
+    whole: () => whole.rate(TOKENS, SLICE_MILLIS),
+  });
+  await chain.stop();
+  whole.stop();
+  figure(`3 stages x${threads} over Generate`, median(rates.product).toFixed(1), 'tokens/s');
+  figure('the same without orchestrator and gateways', median(rates.chain).toFixed(1), 'tokens/s');
+  figure('over Generate / without', medianRatio(rates.product, rates.chain).toFixed(2), '');
+  goalAtLeast(
+    'over Generate / whole model with the threads of the library',
+    medianRatio(rates.product, rates.whole),
+    0.5,
+  );
+}
+
+async function kills(cluster, first) {
+  const found = [];
+  for (let kill = 0; kill < KILLS; kill++)
+    found.push(await killed(cluster, kill === 0 ? first : await cluster.serve()));
+  const [fault, freed] = ['fault', 'freed'].map((what) => found.map((times) => times[what]));
+  figure(
+    `kill -9 of stage 1 in an answer, ${KILLS} times: its fault is with the launcher`,
+    median(fault).toFixed(0),
+    'ms',
+  );
+  figure(
+    'its run has no process, memory or socket any more',
+    median(freed).toFixed(0),
+    `ms, ${Math.max(...freed).toFixed(0)} at most`,
+  );
+}
+
+/** Milliseconds from the end of a stage to what follows from it. */
+async function killed(cluster, run) {
+  const workers = cluster.processesOf(run);
+  let begin;
+  let freed;
+  await cluster.answer(run, { messages: STORY, maxTokens: 1000 }, (tokens) => {
+    if (tokens !== 4) return;
+    begin = performance.now();
+    process.kill(workers.stages[1], 'SIGKILL');
+    freed = cluster.gone(run, [...workers.stages, ...workers.endpoints]);
+  });
+  const fault = performance.now() - begin;
+  await freed;
+  return { fault, freed: performance.now() - begin };
+}
+
+/** Ends an answer that takes too long. */
+function enough() {
+  const begin = performance.now();
+  return (tokens, cancel) => {
+    if (tokens > 1 && performance.now() - begin > SLICE_MILLIS) cancel();
+  };
+}
+
+/** Tokens per second after the first one, of the times in milliseconds at which they came. */
+function rateOf(at) {
+  return ((at.length - 1) * 1000) / (at.at(-1) - at[0]);
+}
