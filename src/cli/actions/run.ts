@@ -55,7 +55,9 @@ async function startRun(
   if (answer.outcome?.$case !== 'run') return refusedRun(output, answer);
 
   const created = answer.outcome.value;
-  announce(output, answer, created, waits);
+  // Where an answer follows, it is all that stdout gets, but on a terminal.
+  const isBeside = values.prompt !== undefined && !output.json && !output.terminal;
+  announce(isBeside ? output.besides : output, answer, created, waits);
   if (!interrupts) return exitCode.ok;
   if (values.prompt !== undefined) return runPrompt({ client, output, run: created, interrupts });
   return waitForRun({ client, output, run: created, until: values.until ?? 'done', interrupts });
@@ -73,7 +75,7 @@ function askedText(prompt: string | undefined, chat: boolean, plan: PlanRequest)
 
 function announce(output: Invocation<RunValues>['output'], answer: CreateRunResponse, run: Run, waits: boolean): void {
   const document = CreateRunResponse.toJSON(answer);
-  if (!output.json) (output.terminal || !waits ? output : output.besides).print(`run ${run.runId}`);
+  if (!output.json) output.print(`run ${run.runId}`);
   else if (waits) output.jsonLine(document);
   else output.document(document);
 }
