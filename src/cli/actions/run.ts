@@ -55,8 +55,9 @@ async function startRun(
   if (answer.outcome?.$case !== 'run') return refusedRun(output, answer);
 
   const created = answer.outcome.value;
-  // With a prompt stdout is for the answer.
-  announce(prompt === undefined || output.json || output.terminal ? output : output.besides, answer, created, waits);
+  // Where an answer follows, it is all that stdout gets, but on a terminal.
+  const isBeside = values.prompt !== undefined && !output.json && !output.terminal;
+  announce(isBeside ? output.besides : output, answer, created, waits);
   if (!interrupts) return exitCode.ok;
   if (prompt !== undefined) return runPrompt({ client, output, run: created, interrupts });
   return waitForRun({ client, output, run: created, until: values.until ?? 'done', interrupts });
