@@ -234,7 +234,7 @@ describe.skipIf(findLlamaPackage().kind === 'refused')('engine llama.cpp', () =>
       const engine = new SessionEngine(llamaLoader({ folder: join(folder, 'small'), maxBytes: 1000 }));
       const { status } = await engine.load(stageOf(await tiny('no-room'), 0, 2));
       expect(status).toMatchObject({
-        code: 'RESOURCE_EXHAUSTED',
+        code: 'FAILED_PRECONDITION',
         message: expect.stringContaining('may hold 1000 bytes'),
       });
     });
