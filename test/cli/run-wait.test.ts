@@ -180,13 +180,20 @@ describe('Ctrl-C', () => {
   it('pressed while the run is being made stops it as soon as it is there', async () => {
     const asked = deferred<void>();
     const answer = deferred<CreateRunResponse>();
+    const stopping = deferred<void>();
     await serve({
       createRun: () => {
         asked.resolve();
         return answer.promise;
       },
-      watchRun: (_request, stream) => send(stream, ...stopped),
-      stopRun: () => StopRunResponse.fromPartial({ run: sampleRun }),
+      watchRun: async (_request, stream) => {
+        await stopping.promise;
+        send(stream, ...stopped);
+      },
+      stopRun: () => {
+        stopping.resolve();
+        return StopRunResponse.fromPartial({ run: sampleRun });
+      },
     });
     const child = new Child(waiting('--wait'));
     await asked.promise;
