@@ -10,7 +10,8 @@ const ANSWER_TOKENS = 8;
 export async function chat({ model, sliceFolder }) {
   heading(`chat: 3 stages, a first turn of about 1000 tokens, medians of ${ROUNDS} rounds`);
   const chain = await Chain.start(model, sliceFolder, 3);
-  const { turns } = await inTurns(ROUNDS, { turns: (round) => twoTurns(chain, `conversation ${round}`) });
+  await chain.answer({ prompt: 'Once upon a time', maxTokens: ANSWER_TOKENS });
+  const { turns } = await inTurns(ROUNDS, { turns: (round) => twoTurns(chain, `conversation ${round}`) }, 0);
   await chain.stop();
   const [first, second] = [0, 1].map((turn) => turns.map((answers) => firstTokenMillis(answers[turn])));
   const { promptTokens, reusedTokens } = turns.at(-1)[1].done;

@@ -1,13 +1,13 @@
 // Medians of runs in turns, and lines that say whether a goal is met.
 import { loadavg } from 'node:os';
 
-/** Runs every subject's `once` in turns, so that whatever else the machine has to do meets all of them alike; the first round only warms up. Gives what each `once` gave, by subject. */
-export async function inTurns(rounds, subjects) {
+/** Runs every subject's `once` in turns, so that whatever else the machine has to do meets all of them alike; the first rounds only warm up. Gives what each `once` gave, by subject. */
+export async function inTurns(rounds, subjects, warmUps = 1) {
   const results = Object.fromEntries(Object.keys(subjects).map((name) => [name, []]));
-  for (let round = 0; round <= rounds; round++) {
+  for (let round = 0; round < warmUps + rounds; round++) {
     for (const [name, once] of Object.entries(subjects)) {
       const result = await once(round);
-      if (round > 0) results[name].push(result);
+      if (round >= warmUps) results[name].push(result);
     }
   }
   return results;

@@ -2,12 +2,12 @@
 import { Chain, firstTokenMillis } from './chain.mjs';
 import { figure, goalAtMost, heading, inTurns, median, medianRatio, quantile } from './figures.mjs';
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const ROWS = 1024;
 const STAGES = 2;
 /** Every word is one token, and so is the first. */
 const PROMPT = ' the'.repeat(ROWS);
-/** Tokens of the other conversation before the prompt comes. */
+/** Tokens of the other conversation before the prompt comes, and of what warms up. */
 const WARM_TOKENS = 4;
 
 export async function prefill({ model, sliceFolder }) {
@@ -15,20 +15,18 @@ export async function prefill({ model, sliceFolder }) {
   const onePiece = await Chain.start(model, sliceFolder, STAGES, { microBatch: ROWS });
   const count = ROWS / pieces.microBatch;
   heading(`prefill: ${ROWS} tokens, ${STAGES} stages, 1 thread each, medians of ${ROUNDS} rounds`);
-  const gaps = [];
-  const millis = await inTurns(ROUNDS, {
+  for (const chain of [pieces, onePiece]) await chain.answer({ prompt: 'Once upon a time', maxTokens: WARM_TOKENS });
+  const subjects = {
     pieces: () => prefillMillis(pieces),
     onePiece: () => prefillMillis(onePiece),
-    beside: async (round) => {
-      const found = await gapsBeside(pieces);
-      if (round > 0) gaps.push(...found);
-    },
-  });
+    gaps: () => gapsBeside(pieces),
+  };
+  const { gaps, ...millis } = await inTurns(ROUNDS, subjects, 0);
   for (const chain of [pieces, onePiece]) await chain.stop();
   figure('one piece, through one stage after the other', median(millis.onePiece).toFixed(0), 'ms');
   figure(`${count} pieces of ${pieces.microBatch} rows, the default`, median(millis.pieces).toFixed(0), 'ms');
   goalAtMost('pieces / one piece', medianRatio(millis.pieces, millis.onePiece), 0.62);
-  reportGaps(gaps, median(millis.pieces) / (count + STAGES - 1));
+  reportGaps(gaps.flat(), median(millis.pieces) / (count + STAGES - 1));
 }
 
 /** @param pieceMillis how long a piece is in a stage, when nobody else decodes */
