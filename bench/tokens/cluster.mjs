@@ -91,6 +91,11 @@ export class Cluster {
     return at;
   }
 
+  /** Returns when a run is DONE: only then its nodes take the next one. */
+  async ended({ runId }) {
+    for await (const _ of streamCall(this.client, Service.watchRun, { runId, afterRevision: 0n }));
+  }
+
   /** Ids of the processes that a run has: one of each stage, and its token endpoint. */
   processesOf({ runId, stages }) {
     const agents = stages.map(({ stageIndex }) => {

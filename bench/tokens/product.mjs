@@ -79,7 +79,9 @@ async function killed(cluster, run) {
   });
   const fault = performance.now() - begin;
   await freed;
-  return { fault, freed: performance.now() - begin };
+  const times = { fault, freed: performance.now() - begin };
+  await cluster.ended(run);
+  return times;
 }
 
 /** Ends an answer that takes too long. */
