@@ -12,15 +12,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EdgeDialer } from '../dist/src/worker/edge/edge-dialer.js';
 import { listenForEdge } from '../dist/src/worker/edge/edge-listener.js';
-import { BoundaryBundle } from '../dist/src/worker/engine/boundary-bundle.js';
-import { hiddenTensorOf } from '../dist/src/worker/engine/step-input.js';
-import { StepResult } from '../dist/src/worker/engine/step-result.js';
 import { StageLoop } from '../dist/src/worker/stage-loop.js';
 
 const ROUNDS = 7;
 const SLICE_MILLIS = 400;
 const GOAL_MICROS = 80;
 const MODES = ['bare', 'edges', 'stage loop'];
+/** Gives each row back, as an engine gives its rows. */
+const echoEngine = { runNext: ({ input }) => ({ kind: 'done', output: input }) };
 
 if (process.argv[2] === 'echo') await echo(...process.argv.slice(3));
 else {
@@ -118,20 +117,7 @@ async function echo(mode, inbound, outbound, bytesText) {
     (object) => loop.accept(object),
     () => loop.wake(),
   );
-  loop.start(echoEngine(bytes / 4));
-}
-
-/** Gives each row back, as an engine gives its rows. */
-function echoEngine(hiddenDim) {
-  const step = async ({ input }) => {
-    const bundle = {
-      tensors: [hiddenTensorOf(input.tensors[0].data, hiddenDim)],
-      architecture: 'echo',
-      boundaryPoint: 'echo',
-    };
-    return new StepResult({ status: { code: 'OK', message: '' }, output: new BoundaryBundle(bundle) });
-  };
-  return { capabilities: () => ({ architecture: 'echo' }), prefill: step, decode: step };
+  loop.start(echoEngine);
 }
 
 async function ends(inbound, outbound, bytes, onObject, onRoom = () => {}) {

@@ -172,6 +172,8 @@ export const limits = {
   edgePreambleMillis: 10_000,
   /** Connections to one edge's consumer that have not said yet whose they are. */
   edgeConnections: 8,
+  /** Bytes of an object that is copied to one block before it is written: above, the copy costs more than it saves. */
+  joinedRecordBytes: 64 * 1024,
   /** Decode steps that may go before a waiting piece of a prompt: then one piece runs, or it would starve. */
   decodesBeforePrefill: 16,
 

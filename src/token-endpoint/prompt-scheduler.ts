@@ -169,12 +169,15 @@ export class PromptScheduler {
     const delta = answer.add(token, this.tokenizer, this.port.now());
     if (delta === undefined)
       return { kind: 'unexpected', problem: `is token ${token}, which the tokenizer does not have` };
+    const isFull = session.length >= this.bounds.contextLength;
+    // The stages first: they wait for it.
+    if (!answer.isComplete && !isFull) {
+      if (answer.isAhead) this.#hold(running, token);
+      else session.follow(token);
+    }
     this.port.say({ $case: 'delta', value: delta });
     if (answer.isComplete) this.#finish(running, TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS);
-    else if (session.length >= this.bounds.contextLength) {
-      this.#finish(running, TextDoneReason.TEXT_DONE_REASON_CONTEXT_FULL);
-    } else if (answer.isAhead) this.#hold(running, token);
-    else session.follow(token);
+    else if (isFull) this.#finish(running, TextDoneReason.TEXT_DONE_REASON_CONTEXT_FULL);
     return TAKEN;
   }
 

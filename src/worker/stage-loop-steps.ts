@@ -1,9 +1,5 @@
-import type { ObjectRecord } from './edge/object-record.js';
-import { BoundaryBundle } from './engine/boundary-bundle.js';
-import { boundaryAfter, hiddenTensorOf } from './engine/step-input.js';
-import type { StepResult } from './engine/step-result.js';
-import { DecodeRequest, PrefillRequest } from './engine/steps.js';
-import { TokenOutput } from './engine/token-output.js';
+import type { StepInput, StepOutput } from './engine/stage-layers.js';
+import { asFloats } from './engine/step-input.js';
 
 /** What a stage must know to read and write its edges. */
 export interface StageShape {
@@ -24,37 +20,18 @@ export function inputRowBytes({ layerStart, hiddenDim }: StageShape): number {
   return layerStart === 0 ? ELEMENT_BYTES : hiddenDim * ELEMENT_BYTES;
 }
 
-/** The engine's step for an object whose first row has `position`. `isDecode` only for a single row. */
-export function stepRequest(
-  stage: StageShape & { readonly architecture: string },
-  { session, sequence, payload }: ObjectRecord,
-  position: number,
-  isDecode: boolean,
-): PrefillRequest | DecodeRequest {
-  const fields = {
-    sessionId: String(session),
-    routeEpoch: stage.generation,
-    position,
-    idempotencyStep: sequence,
-  };
-  if (stage.layerStart > 0) {
-    const input = new BoundaryBundle({
-      tensors: [hiddenTensorOf(payload, stage.hiddenDim)],
-      architecture: stage.architecture,
-      boundaryPoint: boundaryAfter(stage.layerStart - 1),
-    });
-    return isDecode ? new DecodeRequest({ ...fields, input }) : new PrefillRequest({ ...fields, input });
-  }
-  const ids = tokenIds(payload);
-  return isDecode
-    ? new DecodeRequest({ ...fields, tokenId: ids[0]! })
-    : new PrefillRequest({ ...fields, tokenIds: ids });
+/** The rows of an object, as the layers take them. */
+export function stepInput({ layerStart }: StageShape, payload: Uint8Array): StepInput {
+  return layerStart === 0 ? { kind: 'tokens', ids: tokenIds(payload) } : { kind: 'rows', values: asFloats(payload) };
 }
 
-/** What a successful step sends on: its rows as they are, or its token. */
-export function resultPayload({ output }: StepResult): Uint8Array {
-  if (!(output instanceof TokenOutput)) return output!.tensors[0]!.data;
-  const payload = Buffer.alloc(ELEMENT_BYTES);
+/** What the layers gave, as it travels: rows as they are, or a token. */
+export function outputPayload(output: StepOutput): Uint8Array {
+  if (output.kind === 'rows') {
+    const { buffer, byteOffset, byteLength } = output.values;
+    return new Uint8Array(buffer, byteOffset, byteLength);
+  }
+  const payload = Buffer.allocUnsafe(ELEMENT_BYTES);
   payload.writeUInt32LE(output.tokenId);
   return payload;
 }

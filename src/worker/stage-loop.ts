@@ -3,14 +3,14 @@ import type { StageUsage } from '../../gen/stageplane/v1/run.js';
 import { limits } from '../core/limits.js';
 import { HEADER_BYTES, type ObjectRecord, objectFlags, type StageObject } from './edge/object-record.js';
 import type { SessionEngine } from './engine/session-engine.js';
-import type { StepResult } from './engine/step-result.js';
+import type { StepOutput } from './engine/stage-layers.js';
 import type { WorkerFault } from './stage-fault.js';
 import { edgeUseFault, stepFault } from './stage-loop-faults.js';
-import { ELEMENT_BYTES, inputRowBytes, resultPayload, type StageShape, stepRequest } from './stage-loop-steps.js';
+import { ELEMENT_BYTES, inputRowBytes, outputPayload, type StageShape, stepInput } from './stage-loop-steps.js';
 import { type Lane, StageQueue } from './stage-queue.js';
 
 /** What the loop asks of an engine. */
-export type LoopEngine = Pick<SessionEngine, 'capabilities' | 'prefill' | 'decode' | 'cancel' | 'release' | 'truncate'>;
+export type LoopEngine = Pick<SessionEngine, 'runNext' | 'cancel' | 'release' | 'truncate'>;
 
 /** Everything that a stage loop does to the world. */
 export interface LoopPort {
@@ -146,29 +146,32 @@ export class StageLoop {
       this.#fail(edgeUseFault(object, problem));
       return;
     }
-    const isDecode = session.position > 0 && this.#laneOf(object) === 'decode';
-    const { architecture } = engine.capabilities();
-    const request = stepRequest({ ...this.stage, architecture }, object, session.position, isDecode);
+    const next = {
+      sessionId: String(object.session),
+      workId: object.sequence,
+      position: session.position,
+      input: stepInput(this.stage, object.payload),
+    };
     const current = { object, cancelled: false };
     this.#underWay.set(object.session, current);
     this.port.busy(true);
-    const result = await (request.kind === 'decode' ? engine.decode(request) : engine.prefill(request));
+    const result = await engine.runNext(next);
     this.port.busy(false);
-    const isDone = result.status.code === 'OK';
+    const isDone = result.kind === 'done';
     if (isDone) session.position += rows;
     if (isDone && !this.stage.isTail && this.#laneOf(object) === 'prefill') await this.#letDecodesPass(engine, object);
     this.#underWay.delete(object.session);
     // A CANCEL waits in the queue and says the rest.
     if (current.cancelled || this.#over) return;
-    if (isDone) this.#deliver(engine, object, result);
+    if (isDone) this.#deliver(engine, object, result.output);
     else this.#fail(stepFault(object, result.status));
   }
 
-  #deliver(engine: LoopEngine, object: ObjectRecord, result: StepResult): void {
+  #deliver(engine: LoopEngine, object: ObjectRecord, output: StepOutput): void {
     const { session, flags } = object;
     if (flags === objectFlags.RELEASE) this.#release(engine, session);
     const tokenIsDue = flags !== objectFlags.MORE;
-    if (!this.stage.isTail || tokenIsDue) this.port.send({ session, flags, payload: resultPayload(result) });
+    if (!this.stage.isTail || tokenIsDue) this.port.send({ session, flags, payload: outputPayload(output) });
   }
 
   /** Forwards the position that all stages so far have kept: the one asked for, or less. */

@@ -6,6 +6,7 @@ import { edgeName, encodePreamble, PREAMBLE_BYTES } from './edge-preamble.js';
 import { NewestObjects } from './newest-objects.js';
 import { encodeHeader, HEADER_BYTES, objectFlags, type StageObject } from './object-record.js';
 import { readBlock } from './read-block.js';
+import { RecordWriter } from './record-writer.js';
 import { SessionSequences } from './session-sequences.js';
 
 /** What the producer's end of an edge tells. */
@@ -35,6 +36,7 @@ export class EdgeDialer {
   /** There is some once the consumer was lost, and until it is back. */
   #missed: NewestObjects | undefined;
   #socket: Socket | undefined;
+  #writer: RecordWriter | undefined;
   #retry: NodeJS.Timeout | undefined;
   #ready = false;
   #wasReady = false;
@@ -62,7 +64,7 @@ export class EdgeDialer {
     return !this.#awaited;
   }
 
-  /** Writes an object without copying its payload. Only when there is room (I16). */
+  /** Only when there is room (I16). */
   send(object: StageObject): void {
     if (this.#over) return;
     if (this.#missed === undefined) this.#write(object);
@@ -82,17 +84,7 @@ export class EdgeDialer {
     const header = encodeHeader({ ...object, sequence: this.#sequences.next(session) });
     if ((flags & objectFlags.RELEASE) !== 0) this.#sequences.forget(session);
     else this.#sequences.advance(session);
-    const socket = this.#socket!;
-    const written = () => this.#written();
-    if (payload.byteLength === 0) {
-      socket.write(header, written);
-      return;
-    }
-    // One system call for both.
-    socket.cork();
-    socket.write(header);
-    socket.write(payload, written);
-    socket.uncork();
+    this.#writer!.write(header, payload, () => this.#written());
   }
 
   get #isOpen(): boolean {
@@ -102,6 +94,7 @@ export class EdgeDialer {
   #connect(): void {
     const socket = connect(this.path);
     this.#socket = socket;
+    this.#writer = new RecordWriter(socket);
     let problem = 'its consumer closed the connection';
     socket.on('error', (error) => {
       problem = error.message;

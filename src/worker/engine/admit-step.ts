@@ -1,6 +1,6 @@
 import type { EngineCapabilities } from './engine-capabilities.js';
 import type { Session, SessionTable } from './session-table.js';
-import { failure, type StatusCode } from './status.js';
+import { failure, type StatusCode, type StructuredStatus } from './status.js';
 import { type CacheResult, StepResult } from './step-result.js';
 import type { DecodeRequest, PrefillRequest } from './steps.js';
 
@@ -38,20 +38,27 @@ export function admitStep(
   const session = sessions.find(request.sessionId);
   const start = request.kind === 'prefill' ? startOfPrefill(request, session) : continuation(request, session);
   if (start.kind === 'refused') return start;
-  if (request.position + rows > stage.maxContextTokens) {
-    return refused(
-      'RESOURCE_EXHAUSTED',
-      `session ${request.sessionId} would hold ${request.position + rows} tokens; this stage keeps ` +
-        `${stage.maxContextTokens}: plan a longer context_length`,
-    );
-  }
-  if (session === undefined && sessions.full) {
-    return refused(
-      'RESOURCE_EXHAUSTED',
-      `all ${sessions.capacity} sessions of this stage are taken: release one, or plan more sessions`,
-    );
-  }
+  const noRoom = noRoomFor(request.sessionId, request.position + rows, session, sessions, stage);
+  if (noRoom !== undefined) return { kind: 'refused', result: new StepResult({ status: noRoom }) };
   return start;
+}
+
+/** Why a session, which may be a new one, cannot come to hold `length` positions; undefined when it can. */
+export function noRoomFor(
+  id: string,
+  length: number,
+  session: Session | undefined,
+  sessions: SessionTable,
+  stage: EngineCapabilities,
+): StructuredStatus | undefined {
+  const most = stage.maxContextTokens;
+  if (length > most) {
+    const message = `session ${id} would hold ${length} tokens; this stage keeps ${most}: plan a longer context_length`;
+    return failure('RESOURCE_EXHAUSTED', message);
+  }
+  if (session !== undefined || !sessions.full) return undefined;
+  const message = `all ${sessions.capacity} sessions of this stage are taken: release one, or plan more sessions`;
+  return failure('RESOURCE_EXHAUSTED', message);
 }
 
 function startOfPrefill(request: PrefillRequest, session: Session | undefined): StepStart {

@@ -6,7 +6,7 @@ import { type HealthResult, healthResult, type MetricsResult, metricsResult } fr
 import { completeRecipe } from './recipe.js';
 import type { ShardEngine } from './shard-engine.js';
 import type { LoadFootprint, LoadLayers, StageLayers } from './stage-layers.js';
-import { StageSessions } from './stage-sessions.js';
+import { type NextRows, type RunOutcome, StageSessions } from './stage-sessions.js';
 import { failure, OK, type StructuredStatus } from './status.js';
 import type { StepResult } from './step-result.js';
 import type { DecodeRequest, PrefillRequest } from './steps.js';
@@ -62,6 +62,11 @@ export class SessionEngine implements ShardEngine {
 
   async decode(request: DecodeRequest): Promise<StepResult> {
     return this.#step(request);
+  }
+
+  /** What a stage does with the rows of its edge, without the requests and answers of the contract. */
+  runNext(next: NextRows): RunOutcome | Promise<RunOutcome> {
+    return this.#state.kind === 'loaded' ? this.#state.sessions.runNext(next) : { kind: 'failed', status: notLoaded };
   }
 
   cancel(sessionId: string, options: { readonly workId?: string; readonly reason?: string } = {}): StructuredStatus {

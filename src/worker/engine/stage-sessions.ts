@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { admitStep, answerWithoutRunning, refusal } from './admit-step.js';
+import { admitStep, answerWithoutRunning, noRoomFor, refusal } from './admit-step.js';
 import { BoundaryBundle } from './boundary-bundle.js';
 import type { EngineCapabilities } from './engine-capabilities.js';
 import { remember, type Session, SessionTable } from './session-table.js';
 import type { StageLayers, StepInput, StepOutput } from './stage-layers.js';
 import { failure, OK, type StructuredStatus } from './status.js';
-import { boundaryAfter, hiddenTensor, readStepRows } from './step-input.js';
+import { boundaryAfter, hiddenTensor, readStepRows, rowsOf, unknownToken } from './step-input.js';
 import { StepResult } from './step-result.js';
 import type { DecodeRequest, PrefillRequest } from './steps.js';
 import { TokenOutput } from './token-output.js';
@@ -40,6 +40,28 @@ export class StageSessions {
       cancelled: false,
     };
     return this.queue.run(work, () => this.#perform(request, work));
+  }
+
+  /**
+   * Runs rows that an edge brought: of this epoch, each once and in order, so that no answer need be kept for a
+   * repetition. One micro-batch at an idle stage runs before this returns: what a token waits for is counted in
+   * microseconds.
+   */
+  runNext(next: NextRows): RunOutcome | Promise<RunOutcome> {
+    const { sessionId, position, input } = next;
+    const rows = rowsOf(input, this.layers.hiddenDim);
+    const session = this.table.find(sessionId);
+    const refused =
+      unknownToken(input, this.layers) ?? noRoomFor(sessionId, position + rows, session, this.table, this.stage);
+    if (refused !== undefined) return { kind: 'failed', status: refused };
+    const opened = session ?? this.table.open(sessionId);
+    const ended = (outcome: RunOutcome) => {
+      if (outcome.kind === 'failed') this.#undo(opened, session === undefined ? undefined : position);
+      return outcome;
+    };
+    if (rows <= this.microBatch && this.queue.idle) return ended(this.#runPiece(opened, position, input, rows));
+    const work = { sessionId, step: next.workId, bytes: rows * Float32Array.BYTES_PER_ELEMENT, cancelled: false };
+    return this.queue.run(work, async () => ended(await this.#runRows(opened, position, input, rows, work)));
   }
 
   cancel(sessionId: string, workId?: string): StructuredStatus {
@@ -132,16 +154,24 @@ export class StageSessions {
       // A cancel arrives as a message, so the event loop must turn once between two micro-batches.
       if (row > 0) await nextTurn();
       if (work.cancelled) return { kind: 'failed', status: cancelledStep(work).status };
-      const piece = slice(input, row, Math.min(rows, row + this.microBatch), this.layers.hiddenDim);
-      try {
-        pieces.push(this.layers.run(session.id, position + row, piece));
-      } catch (error) {
-        const message = `the engine failed at position ${position + row} of session ${session.id}: ${error}`;
-        return { kind: 'failed', status: failure('INTERNAL', message) };
-      }
-      session.length = Math.min(position + rows, position + row + this.microBatch);
+      const end = Math.min(rows, row + this.microBatch);
+      const piece = slice(input, row, end, this.layers.hiddenDim);
+      const outcome = this.#runPiece(session, position + row, piece, end - row);
+      if (outcome.kind === 'failed') return outcome;
+      pieces.push(outcome.output);
     }
     return { kind: 'done', output: joined(pieces) };
+  }
+
+  #runPiece(session: Session, position: number, piece: StepInput, rows: number): RunOutcome {
+    try {
+      const output = this.layers.run(session.id, position, piece);
+      session.length = position + rows;
+      return { kind: 'done', output };
+    } catch (error) {
+      const message = `the engine failed at position ${position} of session ${session.id}: ${error}`;
+      return { kind: 'failed', status: failure('INTERNAL', message) };
+    }
   }
 
   #output(output: StepOutput): BoundaryBundle | TokenOutput {
@@ -181,7 +211,18 @@ export class StageSessions {
   }
 }
 
-type RunOutcome =
+/** Rows of one session that follow exactly those that it holds. */
+export interface NextRows {
+  readonly sessionId: string;
+  /** Names the rows for `cancel`. */
+  readonly workId: number;
+  /** Positions that the session holds: 0 begins it. */
+  readonly position: number;
+  /** Token ids at the first stage and rows at any other, one at least. */
+  readonly input: StepInput;
+}
+
+export type RunOutcome =
   | { readonly kind: 'done'; readonly output: StepOutput }
   | { readonly kind: 'failed'; readonly status: StructuredStatus };
 

@@ -50,11 +50,22 @@ function tokenRows(request: PrefillRequest | DecodeRequest, stage: EngineCapabil
     return refused(`this stage starts at layer ${stage.shardStart}: send it a boundary bundle, not token ids`);
   }
   const ids = request.kind === 'prefill' ? (request.tokenIds ?? []) : [request.tokenId!];
-  const unknown = ids.find((id) => id >= layers.vocabularySize);
-  if (unknown !== undefined) {
-    return refused(`token ${unknown} is outside the vocabulary of ${layers.vocabularySize} entries`);
-  }
-  return { kind: 'rows', count: ids.length, input: { kind: 'tokens', ids } };
+  const input: StepInput = { kind: 'tokens', ids };
+  const status = unknownToken(input, layers);
+  return status === undefined ? { kind: 'rows', count: ids.length, input } : { kind: 'refused', status };
+}
+
+/** The first token id that the vocabulary does not have, in a sentence; undefined when there is none. */
+export function unknownToken(input: StepInput, layers: StageLayers): StructuredStatus | undefined {
+  if (input.kind === 'rows') return undefined;
+  const unknown = input.ids.find((id) => id >= layers.vocabularySize);
+  if (unknown === undefined) return undefined;
+  const message = `token ${unknown} is outside the vocabulary of ${layers.vocabularySize} entries`;
+  return failure('INVALID_ARGUMENT', message);
+}
+
+export function rowsOf(input: StepInput, hiddenDim: number): number {
+  return input.kind === 'tokens' ? input.ids.length : input.values.length / hiddenDim;
 }
 
 function bundleRows(bundle: BoundaryBundle, stage: EngineCapabilities, layers: StageLayers): StepRows {
@@ -81,9 +92,13 @@ function hiddenRows(tensor: EngineTensor, hiddenDim: number): StepRows {
   if (tensor.data.byteLength !== bytes) {
     return refused(`the bundle has ${tensor.data.byteLength} bytes of rows, but its shape needs ${bytes}`);
   }
-  // A copy, because bytes that came out of a larger buffer need not lie on a multiple of four; `slice` of a Buffer is none.
-  const values = new Float32Array(new Uint8Array(tensor.data).buffer);
-  return { kind: 'rows', count: rows!, input: { kind: 'rows', values } };
+  return { kind: 'rows', count: rows!, input: { kind: 'rows', values: asFloats(tensor.data) } };
+}
+
+/** Little endian f32 as numbers: the same memory where it lies on a multiple of four, a copy where it does not. */
+export function asFloats(data: Uint8Array): Float32Array {
+  const bytes = data.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? data : new Uint8Array(data);
+  return new Float32Array(bytes.buffer, bytes.byteOffset, data.byteLength / Float32Array.BYTES_PER_ELEMENT);
 }
 
 function refused(message: string): StepRows {

@@ -19,6 +19,10 @@ export class WorkQueue {
     return this.#works.size >= limits.queuedSteps;
   }
 
+  get idle(): boolean {
+    return this.#works.size === 0;
+  }
+
   /** Steps that wait for their turn. */
   get waiting(): number {
     return Math.max(0, this.#works.size - 1);

@@ -7,13 +7,9 @@ import {
   objectFlags,
   type StageObject,
 } from '../../../src/worker/edge/object-record.js';
-import { BoundaryBundle } from '../../../src/worker/engine/boundary-bundle.js';
-import { EngineCapabilities } from '../../../src/worker/engine/engine-capabilities.js';
+import type { StepOutput } from '../../../src/worker/engine/stage-layers.js';
+import type { NextRows, RunOutcome } from '../../../src/worker/engine/stage-sessions.js';
 import { failure, OK, type StructuredStatus } from '../../../src/worker/engine/status.js';
-import { hiddenTensorOf } from '../../../src/worker/engine/step-input.js';
-import { StepResult } from '../../../src/worker/engine/step-result.js';
-import type { DecodeRequest, PrefillRequest } from '../../../src/worker/engine/steps.js';
-import { TokenOutput } from '../../../src/worker/engine/token-output.js';
 import type { WorkerFault } from '../../../src/worker/stage-fault.js';
 import { type LoopEngine, StageLoop } from '../../../src/worker/stage-loop.js';
 import { tokenBytes } from './token-endpoint.js';
@@ -21,10 +17,9 @@ import { tokenBytes } from './token-endpoint.js';
 const { MORE, RELEASE, CANCEL, TRUNCATE } = objectFlags;
 
 /** Of the only stage its token, which is the position; of another its rows. */
-function outputOf({ position }: PrefillRequest | DecodeRequest): TokenOutput | BoundaryBundle {
-  if (loop.stage.isTail) return new TokenOutput(position);
-  const tensors = [hiddenTensorOf(tokenBytes([position]), 1)];
-  return new BoundaryBundle({ tensors, architecture: 'scripted', boundaryPoint: 'blk.0.output' });
+function outputOf({ position }: NextRows): StepOutput {
+  if (loop.stage.isTail) return { kind: 'token', tokenId: position };
+  return { kind: 'rows', values: Float32Array.of(position) };
 }
 
 /** What a loop did, in words. */
@@ -40,9 +35,7 @@ let truncateStatus: StructuredStatus;
 
 /** An engine that answers when the test says so; its token is the position. */
 const engine: LoopEngine = {
-  capabilities: () => new EngineCapabilities({ status: OK, architecture: 'scripted' }),
-  prefill: step,
-  decode: step,
+  runNext: step,
   cancel(session, options) {
     did.push(`cancel ${session} step ${options?.workId}`);
     return OK;
@@ -57,11 +50,11 @@ const engine: LoopEngine = {
   },
 };
 
-function step(request: PrefillRequest | DecodeRequest): Promise<StepResult> {
-  did.push(`${request.kind} ${request.sessionId} at ${request.position}`);
+function step(next: NextRows): Promise<RunOutcome> {
+  did.push(`run ${next.sessionId} at ${next.position}`);
   return new Promise((resolve) => {
     finishStep = (status = OK) => {
-      resolve(new StepResult(status.code === 'OK' ? { status, output: outputOf(request) } : { status }));
+      resolve(status.code === 'OK' ? { kind: 'done', output: outputOf(next) } : { kind: 'failed', status });
     };
   });
 }
@@ -115,7 +108,7 @@ async function settled(): Promise<void> {
 }
 
 function steps(): string[] {
-  return did.filter((what) => /fill|code/.test(what));
+  return did.filter((what) => what.startsWith('run'));
 }
 
 /** Ends the step that the loop is at, or comes to. */
@@ -129,11 +122,11 @@ test('a prompt in pieces gives one token, and the engine is busy only in its ste
   accept(1n, MORE, tokenBytes([1, 2]));
   accept(1n, 0, tokenBytes([3]));
   await settled();
-  expect(did).toEqual(['taken 1/0', 'busy', 'prefill 1 at 0']);
+  expect(did).toEqual(['taken 1/0', 'busy', 'run 1 at 0']);
   await finish();
   expect(sent).toEqual([]);
   await finish();
-  expect(did.slice(3)).toEqual(['idle', 'taken 1/1', 'busy', 'decode 1 at 2', 'idle', 'send 1 flags 0']);
+  expect(did.slice(3)).toEqual(['idle', 'taken 1/1', 'busy', 'run 1 at 2', 'idle', 'send 1 flags 0']);
   expect(sent[0]!.payload).toEqual(tokenBytes([2]));
 });
 
@@ -146,7 +139,7 @@ test('one step runs at a time, and a decode goes before the pieces that wait', a
   accept(1n, 0, tokenBytes([7]));
   await finish();
   await finish();
-  expect(steps()).toEqual(['prefill 1 at 0', 'prefill 2 at 0', 'decode 1 at 2', 'prefill 2 at 2']);
+  expect(steps()).toEqual(['run 1 at 0', 'run 2 at 0', 'run 1 at 2', 'run 2 at 2']);
 });
 
 test('a decode that comes right behind a piece goes before it', async () => {
@@ -156,7 +149,7 @@ test('a decode that comes right behind a piece goes before it', async () => {
   accept(1n, 0, tokenBytes([7]));
   await finish();
   await finish();
-  expect(steps()).toEqual(['prefill 1 at 0', 'decode 1 at 2', 'prefill 2 at 0']);
+  expect(steps()).toEqual(['run 1 at 0', 'run 1 at 2', 'run 2 at 0']);
 });
 
 describe('at a stage that others follow', () => {
@@ -179,7 +172,7 @@ describe('at a stage that others follow', () => {
     await finish();
     expect(sent).toEqual([]);
     for (const _ of [1, 2, 3]) await finish();
-    expect(steps()).toEqual(['prefill 3 at 0', 'decode 1 at 2', 'decode 2 at 2', 'decode 3 at 2']);
+    expect(steps()).toEqual(['run 3 at 0', 'run 1 at 2', 'run 2 at 2', 'run 3 at 2']);
     expect(sent.map(({ session }) => session)).toEqual([1n, 2n, 3n, 3n]);
   });
 
@@ -225,7 +218,7 @@ test('a cancel drops what waits, ends what runs without a trace, and is confirme
   accept(1n, TRUNCATE, tokenBytes([0]));
   accept(1n, 0, tokenBytes([9]));
   await settled();
-  expect(did.slice(-3)).toEqual(['taken 1/5', 'busy', 'prefill 1 at 0']);
+  expect(did.slice(-3)).toEqual(['taken 1/5', 'busy', 'run 1 at 0']);
   expect(faults).toEqual([]);
 });
 

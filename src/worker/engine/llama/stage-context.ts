@@ -64,8 +64,9 @@ export class StageContext {
   }
 
   /**
-   * Runs rows of one sequence from `position` on. Gives as many rows, or the logits that follow the last one, in new
-   * memory. Throws when the library fails; what the sequence then holds from `position` on is for the caller to drop.
+   * Runs rows of one sequence from `position` on. Gives as many rows in new memory, or the logits that follow the last
+   * one in the library's own, which the next run writes to. Throws when the library fails; what the sequence then holds
+   * from `position` on is for the caller to drop.
    */
   run(sequence: number, position: number, rows: Float32Array): Float32Array {
     const { api, koffi } = this.#library;
@@ -78,7 +79,7 @@ export class StageContext {
     if (this.#tap !== undefined) return this.#tap.rows(rows.length);
     const logits = api.logits(this.#context, -1);
     if (logits === null) throw new Error('llama.cpp gave no logits');
-    return new Float32Array(koffi.view(logits, this.vocabularySize * 4)).slice();
+    return new Float32Array(koffi.view(logits, this.vocabularySize * 4));
   }
 
   /** Drops a sequence's positions from `position` on. False when the architecture cannot, and nothing was dropped. */

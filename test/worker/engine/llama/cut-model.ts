@@ -74,7 +74,8 @@ export class CutModel {
       }
     }
     this.boundaryRows.splice(0, Number.POSITIVE_INFINITY, ...pieces.slice(0, -1).map(joined));
-    return pieces.at(-1)!.at(-1)!;
+    // The next run writes to them.
+    return pieces.at(-1)!.at(-1)!.slice();
   }
 
   /** Forgets everything that was run. */

@@ -1,0 +1,56 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { limits } from '../../../src/core/limits.js';
+import { RecordWriter } from '../../../src/worker/edge/record-writer.js';
+
+let folder: string;
+let reader: Socket;
+let socket: Socket;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'record-writer-'));
+  const server = createServer();
+  const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
+  await new Promise<void>((resolve) => server.listen(join(folder, 'edge'), resolve));
+  socket = connect(join(folder, 'edge'));
+  reader = await accepted;
+  server.close();
+});
+afterEach(async () => {
+  socket.destroy();
+  reader.destroy();
+  await rm(folder, { recursive: true });
+});
+
+function bytesOf(record: number, length: number): Buffer {
+  return Buffer.alloc(length, record + 1);
+}
+
+test('records of all sizes arrive in order, also those that find the block in use', async () => {
+  const sizes = [4, limits.joinedRecordBytes - 40, limits.joinedRecordBytes, 0, 2304, 500_000, 2304, 2304];
+  const writer = new RecordWriter(socket);
+  let written = 0;
+  for (const [record, size] of sizes.entries()) {
+    writer.write(bytesOf(record, 40), bytesOf(record, size), () => written++);
+  }
+  const expected = Buffer.concat(sizes.map((size, record) => bytesOf(record, 40 + size)));
+  const read: Buffer[] = [];
+  socket.end();
+  for await (const chunk of reader) read.push(chunk);
+  expect(Buffer.concat(read).equals(expected)).toBe(true);
+  expect(written).toBe(sizes.length);
+});
+
+test('a payload may be written to again once its record is written', async () => {
+  const writer = new RecordWriter(socket);
+  const payload = Buffer.from('first');
+  await new Promise<void>((resolve) => writer.write(Buffer.from('1 '), payload, resolve));
+  payload.write('again');
+  await new Promise<void>((resolve) => writer.write(Buffer.from('2 '), payload, resolve));
+  socket.end();
+  let read = '';
+  for await (const chunk of reader) read += chunk;
+  expect(read).toBe('1 first2 again');
+});
