@@ -1,12 +1,13 @@
-import { byRoom } from './order-places.js';
 import type { SearchGrid } from './search-grid.js';
 import type { Turn } from './search-order.js';
 
 /** The roomiest `count` places with the pinned ones among them, the roomiest first. */
-export function roomiestPlaces(grid: SearchGrid, count: number): number[] {
-  const pinned = [...grid.pins.values()];
-  const free = grid.problem.nodes.map((_, place) => place).filter((place) => !pinned.includes(place));
-  return [...free.sort(byRoom(grid)).slice(0, Math.max(0, count - pinned.length)), ...pinned].sort(byRoom(grid));
+export function roomiestPlaces({ roomiest, pins }: SearchGrid, count: number): number[] {
+  if (pins.size === 0) return roomiest.slice(0, count);
+  const pinned = new Set(pins.values());
+  const free = roomiest.filter((place) => !pinned.has(place)).slice(0, Math.max(0, count - pinned.size));
+  const chosen = new Set([...free, ...pinned]);
+  return roomiest.filter((place) => chosen.has(place));
 }
 
 /** The roomiest place last, where the head is, the second first, where the embedding is, the rest descending between. */

@@ -28,7 +28,10 @@ export function stageCosts(grid: SearchGrid, measure: Measure, node: PlacementNo
   };
 }
 
-/** Rows of best values and of the choices behind them, each `units + 1` long, by number of units covered. */
+/**
+ * Rows of best values and of the choices behind them, each `units + 1` long, by number of units covered. Where nothing was
+ * found a value is the bound that it must be below: no stage behind it can come below that.
+ */
 export interface Extension {
   readonly values: Float64Array;
   /** Offset of the row to go on from, and of the row that is improved; the same one when stages are not counted. */

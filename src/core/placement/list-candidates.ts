@@ -1,14 +1,14 @@
 import { limits } from '../limits.js';
 import type { Candidate } from './candidate.js';
 import { isFastEnough } from './has-plan.js';
-import { peakUtilisation } from './measure.js';
+import { numberOfStages, peakUtilisation } from './measure.js';
 import { type Objective, secondsText } from './objective.js';
 import { type Placement, placementOf } from './placement.js';
 import type { SearchGrid } from './search-grid.js';
 import { searchSplits } from './search-splits.js';
 import { shortfallsOf, shortfallText } from './shortfall.js';
 import type { SplitStage } from './split.js';
-import { balanceByVram, fewestConceivable } from './strategies/balance-by-vram.js';
+import { balanceByVram } from './strategies/balance-by-vram.js';
 import { evenSplit } from './strategies/even-split.js';
 import { minLatency } from './strategies/min-latency.js';
 import { minMaxStageTime } from './strategies/min-max-stage-time.js';
@@ -22,7 +22,7 @@ export const strategies: readonly Strategy[] = [singleNode, balanceByVram, minMa
 export function listCandidates(grid: SearchGrid, objective: Objective): Candidate[] {
   const orders = ordersInUse(grid, objective);
   const own = strategies.map((strategy) => candidateOf(grid, strategy, strategy.search(grid, objective, orders)));
-  return [...own, ...aimedCandidates(grid, objective, orders, own)];
+  return [...own, ...aimedCandidates(grid, objective, orders)];
 }
 
 function candidateOf(grid: SearchGrid, strategy: Strategy, stages: readonly SplitStage[] | undefined): Candidate {
@@ -53,25 +53,20 @@ function feasibleOr(grid: SearchGrid, name: string, strategy: string, placement:
 }
 
 /** Two objectives ask for something that no strategy makes least: fewest stages over every order, and least peak. */
-function aimedCandidates(
-  grid: SearchGrid,
-  objective: Objective,
-  orders: Orders,
-  own: readonly Candidate[],
-): Candidate[] {
+function aimedCandidates(grid: SearchGrid, objective: Objective, orders: Orders): Candidate[] {
   if (objective === 'balanced') {
     const split = searchSplits(grid, peakUtilisation(grid), orders);
     const name = `${balanceByVram.name}, least peak utilisation`;
     return split ? [feasibleOr(grid, name, balanceByVram.name, placementOf(grid, split.stages))] : [];
   }
   if (objective !== 'fewest-nodes') return [];
-  const known = Math.min(...own.map(({ placement }) => placement?.stages.length ?? Number.POSITIVE_INFINITY));
-  for (let most = fewestConceivable(grid); most <= Math.min(known, grid.maxStages); most++) {
-    const stages = minLatency.search({ ...grid, maxStages: most }, objective, orders);
-    const name = `${minLatency.name}, at most ${most} ${most === 1 ? 'stage' : 'stages'}`;
-    if (stages) return [feasibleOr(grid, name, minLatency.name, placementOf(grid, stages))];
-  }
-  return [];
+  const fewest = searchSplits(grid, numberOfStages(grid), orders)?.stages;
+  if (!fewest) return [];
+  const count = fewest.length;
+  const within = { ...grid, minStages: count, maxStages: count };
+  const stages = minLatency.search(within, objective, () => [...orders(), fewest.map(({ node }) => node)])!;
+  const name = `${minLatency.name}, ${count === 1 ? '1 stage' : `${count} stages`}`;
+  return [feasibleOr(grid, name, minLatency.name, placementOf(grid, stages))];
 }
 
 /** Why a placement that a strategy would have liked is none. */

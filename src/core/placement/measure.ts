@@ -31,6 +31,11 @@ export function stageSeconds(grid: SearchGrid, combine: 'sum' | 'max'): Measure 
   };
 }
 
+/** One for each stage: the fewest nodes, whichever they are. */
+export function numberOfStages(grid: SearchGrid): Measure {
+  return { weights: grid.bytesRead, factor: () => 0, constant: () => 1, limit: roomOn, combine: 'sum' };
+}
+
 /** Share of the whole device that a stage takes. */
 export function peakUtilisation(grid: SearchGrid): Measure {
   return {
@@ -70,7 +75,7 @@ export function overload(grid: SearchGrid): Measure {
   };
 }
 
-/** Bytes that one node must have, all others staying as they are. Infinite for no other reason than that none would do. */
+/** Bytes that one node must be able to give, all others staying as they are. */
 export function bytesOf(grid: SearchGrid, place: PlacementNode): Measure {
   return {
     weights: bytesWhereAllowed(grid),

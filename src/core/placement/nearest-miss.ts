@@ -1,7 +1,7 @@
 import { limits } from '../limits.js';
 import { hasPlan } from './has-plan.js';
 import { bytesOf } from './measure.js';
-import { byRoom } from './order-places.js';
+import { roomiestFirst } from './order-places.js';
 import type { PlacementNode, PlacementProblem } from './placement-problem.js';
 import { searchGrid } from './search-grid.js';
 import { searchSplits } from './search-splits.js';
@@ -17,10 +17,7 @@ export interface NearestMiss {
  * node is not what is missing. Looks at every node, or at the 8 roomiest when there are more.
  */
 export function nearestMiss(problem: PlacementProblem): NearestMiss | undefined {
-  const places = problem.nodes
-    .map((_, place) => place)
-    .sort(byRoom(searchGrid(problem)))
-    .slice(0, limits.nearestMissNodes);
+  const places = roomiestFirst(problem).slice(0, limits.nearestMissNodes);
   const misses = places
     .map((place) => ({ place, bytes: bytesMissing(problem, place) ?? Number.POSITIVE_INFINITY }))
     .sort((a, b) => a.bytes - b.bytes);

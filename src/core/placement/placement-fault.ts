@@ -3,7 +3,6 @@ import { type ConstraintConflict, constraintFields } from './constraint-conflict
 import { fastestPlacement, hasPlan } from './has-plan.js';
 import { roomOn } from './measure.js';
 import { secondsText } from './objective.js';
-import { byRoom } from './order-places.js';
 import { placementOf } from './placement.js';
 import type { PlacementNode, PlacementProblem } from './placement-problem.js';
 import { type SearchGrid, searchGrid } from './search-grid.js';
@@ -40,8 +39,7 @@ export function placementFault(problem: PlacementProblem): PlacementFault {
 /** A part that cannot be divided and fits on no node. What fits alone may still not fit beside the layer that it needs. */
 function componentFault(grid: SearchGrid): PlacementFault | undefined {
   const { problem, units, width, bytes, layerAt } = grid;
-  const place = problem.nodes.map((_, at) => at).sort(byRoom(grid))[0]!;
-  const node = problem.nodes[place]!;
+  const node = problem.nodes[grid.roomiest[0]!]!;
   const embedding = { component: 'embedding', bytes: problem.embeddingBytes };
   const head = { component: 'head', bytes: problem.headBytes };
   const layers = Array.from({ length: units }, (_, unit) => {

@@ -1,4 +1,5 @@
 import { limits } from '../limits.js';
+import { roomiestFirst } from './order-places.js';
 import type { PlacementProblem } from './placement-problem.js';
 
 /**
@@ -20,6 +21,8 @@ export interface SearchGrid {
   readonly minStages: number;
   /** Stages at most, given that each needs a node and a unit. */
   readonly maxStages: number;
+  /** Every place by memory for a stage, the roomiest first. */
+  readonly roomiest: readonly number[];
   /** Place that a stage must take, as an index into `problem.nodes`. */
   readonly pins: ReadonlyMap<number, number>;
 }
@@ -48,6 +51,7 @@ export function searchGrid(problem: PlacementProblem): SearchGrid {
     bytesRead,
     minStages: Math.max(1, problem.minStages, ...[...problem.pins.keys()].map((stage) => stage + 1)),
     maxStages: Math.min(problem.maxStages, problem.nodes.length, units),
+    roomiest: roomiestFirst(problem),
     pins: placesOfPins(problem),
   };
 }

@@ -40,7 +40,7 @@ interface TurnChoices {
 }
 
 /**
- * The best split whose nodes come in the order of `turns`, each taken or left out: a dynamic programme over (turns, stages,
+ * The best split below `bound` whose nodes come in the order of `turns`, each taken or left out: a dynamic programme over (turns, stages,
  * units covered). O(turns * counted stages * units^2).
  */
 export function searchOrder(
@@ -48,17 +48,18 @@ export function searchOrder(
   turns: readonly Turn[],
   measure: Measure,
   bounds: StageBounds,
+  bound = Number.POSITIVE_INFINITY,
 ): Split | undefined {
   const { width, units } = grid;
   const counting = stageCounting(grid, bounds, turns.length);
-  const values = new Float64Array((counting.top + 1) * width).fill(Number.POSITIVE_INFINITY);
+  const values = new Float64Array((counting.top + 1) * width).fill(bound);
   values[0] = 0;
   const taken = turns.map((turn, at) => {
     const costs = stageCosts(grid, measure, grid.problem.nodes[turn.node]!);
     const needed = bounds.minStages - (turns.length - 1 - at);
     return takeTurn(turn, costs, values, { ...counting, minStages: bounds.minStages, needed, taken: at });
   });
-  const count = bestCount(values, width, bounds.minStages, counting);
+  const count = bestCount(values, width, bounds.minStages, counting, bound);
   if (count === undefined) return undefined;
   return { value: values[count * width + units]!, stages: walkBack(taken, count, width) };
 }
@@ -98,12 +99,13 @@ function bestCount(
   width: number,
   minStages: number,
   { top, saturates }: StageCounting,
+  bound: number,
 ): number | undefined {
   const valueAt = (count: number) => values[count * width + width - 1]!;
   let best: number | undefined;
   for (let count = saturates ? top : minStages; count <= top; count++) {
     const value = valueAt(count);
-    if (value < (best === undefined ? Number.POSITIVE_INFINITY : valueAt(best))) best = count;
+    if (value < (best === undefined ? bound : valueAt(best))) best = count;
   }
   return best;
 }

@@ -1,7 +1,7 @@
 import { limits } from '../limits.js';
 import { largestAtTheEnds, turnsOf } from './arrange-places.js';
 import type { Measure } from './measure.js';
-import { byRoom, bySpeed } from './order-places.js';
+import { bySpeed } from './order-places.js';
 import type { SearchGrid } from './search-grid.js';
 import { type StageBounds, searchOrder, stageCounting } from './search-order.js';
 import { searchSubsets } from './search-subsets.js';
@@ -16,21 +16,27 @@ import { worthwhilePlaces } from './worthwhile-places.js';
  */
 export function searchSplits(grid: SearchGrid, measure: Measure, further: Orders = () => []): Split | undefined {
   if (grid.minStages > grid.maxStages) return undefined;
-  const places = worthwhilePlaces(grid, measure);
-  if (places.length <= limits.placementSubsetNodes) return searchSubsets(grid, places, measure);
   let best: Split | undefined;
-  for (const order of [...ownOrders(grid, places), ...further()]) {
-    const split = searchOrder(grid, turnsOf(grid, order), measure, grid);
-    if (split && (!best || split.value < best.value)) best = split;
-  }
+  const improve = (search: (bound: number) => Split | undefined) => {
+    best = search(best?.value ?? Number.POSITIVE_INFINITY) ?? best;
+  };
+  const searchTurns = (order: readonly number[]) => {
+    improve((bound) => searchOrder(grid, turnsOf(grid, order), measure, grid, bound));
+  };
+  // Short ones, and each bounds the searches after it.
+  for (const order of further()) searchTurns(order);
+  const places = worthwhilePlaces(grid, measure);
+  if (places.length <= limits.placementSubsetNodes) improve((bound) => searchSubsets(grid, places, measure, bound));
+  else for (const order of ownOrders(grid, places)) searchTurns(order);
   return best;
 }
 
 /** Fast nodes first gives the head to a slow one, fast nodes last gives it to a fast one. */
 function ownOrders(grid: SearchGrid, places: readonly number[]): number[][] {
   const most = mostTurns(grid, grid);
-  const fast = places.toSorted(bySpeed(grid)).slice(0, most);
-  const roomy = places.toSorted(byRoom(grid)).slice(0, most);
+  const fast = places.toSorted(bySpeed(grid.problem)).slice(0, most);
+  const kept = new Set(places);
+  const roomy = grid.roomiest.filter((place) => kept.has(place)).slice(0, most);
   return [fast, fast.toReversed(), largestAtTheEnds(roomy)];
 }
 

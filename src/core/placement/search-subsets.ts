@@ -4,17 +4,22 @@ import type { SearchGrid } from './search-grid.js';
 import type { Split, SplitStage } from './split.js';
 
 /**
- * The best split over every choice and order of up to 8 nodes: a dynamic programme over (subset of nodes, units covered).
- * `nodes` are indices into the problem's. O(2^n * n * units^2).
+ * The best split below `bound` over every choice and order of up to 8 nodes: a dynamic programme over (subset of nodes,
+ * units covered). `nodes` are indices into the problem's. O(2^n * n * units^2).
  */
-export function searchSubsets(grid: SearchGrid, nodes: readonly number[], measure: Measure): Split | undefined {
+export function searchSubsets(
+  grid: SearchGrid,
+  nodes: readonly number[],
+  measure: Measure,
+  bound: number,
+): Split | undefined {
   const { width, units, minStages, maxStages, pins } = grid;
   const costs = nodes.map((node) => stageCosts(grid, measure, grid.problem.nodes[node]!));
   const subsets = 1 << nodes.length;
-  const values = new Float64Array(subsets * width).fill(Number.POSITIVE_INFINITY);
+  const values = new Float64Array(subsets * width).fill(bound);
   const choices = new Int32Array(subsets * width);
   values[0] = 0;
-  let best = { subset: 0, value: Number.POSITIVE_INFINITY };
+  let best = { subset: 0, value: bound };
   for (let subset = 1; subset < subsets; subset++) {
     const stages = membersOf(subset);
     if (stages > maxStages) continue;

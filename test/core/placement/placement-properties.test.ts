@@ -29,7 +29,7 @@ describe('a placement', () => {
           if (placement) expectSound(problem, placement);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -59,7 +59,7 @@ describe('a placement', () => {
           leastOf(problem, 'stages'),
         );
       }),
-      { numRuns: 600 },
+      { numRuns: 300 },
     );
   });
 
@@ -74,7 +74,7 @@ describe('a placement', () => {
           expect(slowest!.slowestStageSeconds).toBeLessThanOrEqual(placement.slowestStageSeconds);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -90,7 +90,7 @@ describe('a placement', () => {
         const limit = problem.maxSecondsPerToken ?? Infinity;
         expect(selectedOf(outcome)?.secondsPerToken ?? 0).toBeLessThanOrEqual(limit);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 });
@@ -112,6 +112,30 @@ describe('the explanation', () => {
             expect(placement).toBeDefined();
         }
       }),
+    );
+  });
+
+  it('rejects as dominated exactly what another is nowhere worse than and somewhere better', () => {
+    fc.assert(
+      fc.property(wide, objective, (problem, goal) => {
+        const { candidates } = choosePlacement(problem, goal);
+        const feasible = candidates.filter(({ fate }) => !['infeasible', 'rejected-policy', 'selected'].includes(fate));
+        const rivals = candidates
+          .filter(({ fate }) => fate !== 'rejected-policy')
+          .flatMap(({ placement }) => placement ?? []);
+        for (const { placement, fate } of feasible) {
+          const isDominated = rivals.some((rival) => {
+            const differences = [
+              placement!.stages.length - rival.stages.length,
+              placement!.secondsPerToken - rival.secondsPerToken,
+              placement!.peakUtilisation - rival.peakUtilisation,
+            ];
+            return Math.min(...differences) >= 0 && Math.max(...differences) > 0;
+          });
+          expect(fate).toBe(isDominated ? 'rejected-dominated' : 'feasible');
+        }
+      }),
+      { numRuns: 300 },
     );
   });
 
@@ -138,7 +162,7 @@ describe('the explanation', () => {
           }
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 });

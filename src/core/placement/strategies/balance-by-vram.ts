@@ -23,11 +23,21 @@ export const balanceByVram: Strategy = {
 };
 
 /** Stages at least, if memory were all one: of the roomiest nodes, as many as could hold the model. */
-export function fewestConceivable({ problem, bytes, units, width, minStages, maxStages }: SearchGrid): number {
-  const rooms = problem.nodes.map(roomOn).sort((a, b) => b - a);
+export function fewestConceivable({
+  problem,
+  roomiest,
+  bytes,
+  units,
+  width,
+  minStages,
+  maxStages,
+}: SearchGrid): number {
   let left = bytes[units * width]!;
   let count = 0;
-  while (count <= maxStages && left > 0) left -= rooms[count++] ?? 0;
+  for (; count <= maxStages && left > 0; count++) {
+    const node = problem.nodes[roomiest[count] ?? -1];
+    left -= node ? roomOn(node) : 0;
+  }
   return Math.max(minStages, count);
 }
 

@@ -22,7 +22,7 @@ export const evenSplit: Strategy = {
 /** Stage `i` of `n` starts at the cut nearest to layer `floor(L * i / n)`, the lower of two, and after the one before. */
 function evenStages(grid: SearchGrid, count: number): SplitStage[] {
   const { units, layerAt, problem } = grid;
-  const order = placePerStage(grid, roomiestPlaces(grid, count).sort(byNodeId(grid)));
+  const order = placePerStage(grid, roomiestPlaces(grid, count).sort(byNodeId(problem)));
   const starts = [0];
   for (let stage = 1; stage < order.length; stage++) {
     const wanted = Math.floor((problem.numLayers * stage) / order.length);

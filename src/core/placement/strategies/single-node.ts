@@ -1,5 +1,5 @@
 import { compareBy, type Objective } from '../objective.js';
-import { byNodeId, byRoom } from '../order-places.js';
+import { byNodeId } from '../order-places.js';
 import { type Placement, placementOf } from '../placement.js';
 import type { SearchGrid } from '../search-grid.js';
 import type { SplitStage } from '../split.js';
@@ -10,7 +10,7 @@ export const singleNode: Strategy = {
   name: 'single-node',
   search: (grid, objective) => (grid.minStages > 1 ? undefined : bestNode(grid, objective)),
   attempt: (grid) => {
-    const roomiest = candidates(grid).sort(byRoom(grid))[0];
+    const roomiest = grid.pins.get(0) ?? grid.roomiest[0];
     return roomiest === undefined ? undefined : wholeModelOn(grid, roomiest);
   },
 };
@@ -18,7 +18,7 @@ export const singleNode: Strategy = {
 function bestNode(grid: SearchGrid, objective: Objective): SplitStage[] | undefined {
   const better = compareBy(objective);
   let best: { place: number; placement: Placement } | undefined;
-  for (const place of candidates(grid).sort(byNodeId(grid))) {
+  for (const place of candidates(grid).sort(byNodeId(grid.problem))) {
     const node = grid.problem.nodes[place]!;
     const placement = placementOf(grid, wholeModelOn(grid, place));
     if (placement.stages[0]!.bytes > node.usable) continue;
