@@ -14,6 +14,15 @@ export const limits = {
   /** Rows of one step; ggml's own ceiling is far above what helps. */
   microBatchRows: 65_536,
 
+  /** Nodes over whose every choice and order a placement is searched: 2^8 subsets take milliseconds, 2^16 would not. */
+  placementSubsetNodes: 8,
+  /** Ranges between cuts that a placement is searched over: real models have up to 128, a hostile header could say 65 536. */
+  placementUnits: 256,
+  /** Steps of the search over one order of nodes, some nanoseconds each: nobody else is answered meanwhile. */
+  placementSteps: 32 * 1024 * 1024,
+  /** Nodes that are looked at for the smallest grant of memory that would make a plan; each is a search of its own. */
+  nearestMissNodes: 8,
+
   /** CPU threads that one stage may ask for. */
   threadsPerStage: 1024,
   /** Conversations that one stage may hold at once. */
