@@ -38,6 +38,18 @@ export const limits = {
    */
   defaultMicroBatchRows: 128,
 
+  // --- memory
+  /** Bytes of a device that no plan may use: what its system, driver and desktop take between two heartbeats. */
+  deviceReserveBytes: 256 * 1024 ** 2,
+  /** Thousandths of a device that stay free when nobody says: estimates err, and other programs grow. */
+  defaultHeadroomMillis: 200,
+  /** Bytes of a stage's compute buffers at least: what small models need beside the largest product. */
+  computeFloorBytes: 64 * 1024 ** 2,
+  /** Bytes of RAM of a stage's process itself: its runtime, its library, its threads. */
+  processOverheadBytes: 150 * 1024 ** 2,
+  /** Bytes of an accelerator's memory that its driver takes for a process: 250 to 500 MiB are seen, the larger is safe. */
+  acceleratorOverheadBytes: 500 * 1024 ** 2,
+
   // --- messages
   /** Bytes of one message that the orchestrator accepts. */
   serverReceiveBytes: 1024 * 1024,
