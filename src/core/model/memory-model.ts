@@ -55,12 +55,11 @@ export function memoryModel(
   const { facts, layers } = inspection;
   const unknown = whyUnknown(inspection);
   if (unknown !== undefined || !facts || !layers) return { kind: 'unknown', message: unknown ?? 'there is no model' };
-  const parts = stageParts({ inspection, facts, layers, settings, options });
-  const { numLayers } = facts;
+  const { bytes, parts } = stageSums({ inspection, facts, layers, settings, options });
   return {
     kind: 'memory-model',
-    numLayers,
-    bytes: (start, end) => parts(start, end).total,
+    numLayers: facts.numLayers,
+    bytes,
     parts,
     stage: (start, end, place) => memoryBreakdown(parts(start, end), place),
     readPerToken: readPerToken(inspection, layers),
@@ -90,33 +89,53 @@ interface Prepared {
   readonly options: MemoryOptions;
 }
 
-function stageParts({ inspection, facts, layers, settings, options }: Prepared): MemoryModel['parts'] {
-  const engine = engineMemory(settings.engine);
+function stageSums(prepared: Prepared): Pick<MemoryModel, 'bytes' | 'parts'> {
+  const { inspection, facts, layers, settings, options } = prepared;
   const weightsBefore = prefixSums(layers.layers.map(({ sizeBytes }) => Number(sizeBytes)));
-  const cacheBefore = prefixSums(kvCacheBytes(inspection.attention, settings, engine));
-  const compute = computeBytes(inspection, settings, engine);
-  const logits = logitsBytes(inspection, settings);
-  const rings = edgeRings(facts, settings, options.rings);
-  const isAccelerator = options.deviceKind === DeviceKind.DEVICE_KIND_GPU;
+  const cacheBefore = prefixSums(kvCacheBytes(inspection.attention, settings, engineMemory(settings.engine)));
+  const compute = computeBytes(inspection, settings, engineMemory(settings.engine));
+  const besides = [false, true].map((isFirst) =>
+    [false, true].map((isLast) => beside(prepared, compute, isFirst, isLast)),
+  );
+  const besideOf = (start: number, end: number) => besides[Number(start === 0)]![Number(end === facts.numLayers)]!;
+  const measured = (start: number, end: number) => options.ledger?.(start, end)?.deviceBytes;
 
-  return (start, end) => {
-    const isFirst = start === 0;
-    const isLast = end === facts.numLayers;
-    const exact = {
-      weights: weightsBefore[end]! - weightsBefore[start]! + Number(layers.globalBytes),
-      kvCache: cacheBefore[end]! - cacheBefore[start]!,
-      ...endsBytes(layers, engine, isFirst, isLast),
-    };
-    const ringBytes = ringsOf(rings, isFirst, isLast);
-    const held = {
-      ...exact,
-      compute: compute + (isLast ? logits : 0),
-      rings: isAccelerator ? 0 : ringBytes,
-      overhead: isAccelerator ? limits.acceleratorOverheadBytes : limits.processOverheadBytes,
-      host: isAccelerator ? ringBytes + limits.processOverheadBytes : 0,
-    };
-    return reconciled(held, options.ledger?.(start, end)?.deviceBytes);
+  return {
+    bytes: (start, end) => {
+      const { exact, estimated } = besideOf(start, end);
+      const ofLayers = weightsBefore[end]! - weightsBefore[start]! + cacheBefore[end]! - cacheBefore[start]!;
+      return credible(measured(start, end), ofLayers + exact) ?? ofLayers + exact + estimated;
+    },
+    parts: (start, end) => {
+      const { held } = besideOf(start, end);
+      const weights = held.weights + weightsBefore[end]! - weightsBefore[start]!;
+      const kvCache = cacheBefore[end]! - cacheBefore[start]!;
+      return reconciled({ ...held, weights, kvCache }, measured(start, end));
+    },
   };
+}
+
+type Held = Omit<StageBytes, 'total' | 'measured'>;
+
+/** What a stage holds beside its own layers, which depends only on where it stands. */
+function beside(
+  { inspection, facts, layers, settings, options }: Prepared,
+  compute: number,
+  isFirst: boolean,
+  isLast: boolean,
+) {
+  const ringBytes = ringsOf(edgeRings(facts, settings, options.rings), isFirst, isLast);
+  const isAccelerator = options.deviceKind === DeviceKind.DEVICE_KIND_GPU;
+  const held: Held = {
+    weights: Number(layers.globalBytes),
+    kvCache: 0,
+    ...endsBytes(layers, engineMemory(settings.engine), isFirst, isLast),
+    compute: compute + (isLast ? logitsBytes(inspection, settings) : 0),
+    rings: isAccelerator ? 0 : ringBytes,
+    overhead: isAccelerator ? limits.acceleratorOverheadBytes : limits.processOverheadBytes,
+    host: isAccelerator ? ringBytes + limits.processOverheadBytes : 0,
+  };
+  return { held, exact: exactBytes(held), estimated: held.compute + held.overhead };
 }
 
 /** A tied head is the embedding again; a stage that is both first and last holds it once. */
@@ -135,15 +154,21 @@ function ringsOf({ activation, token }: EdgeRings, isFirst: boolean, isLast: boo
   return (isFirst ? token : activation) + (isLast ? token : activation);
 }
 
-type Held = Omit<StageBytes, 'total' | 'measured'>;
+function exactBytes({ weights, kvCache, embedding, head, rings }: Held): number {
+  return weights + kvCache + embedding + head + rings;
+}
 
-/** What was measured decides what the estimates are, unless it is less than what is exact: then it missed something. */
+/** A measurement of less than what is exact has missed something, such as mapped pages: undefined. */
+function credible(measuredBytes: number | undefined, exact: number): number | undefined {
+  return measuredBytes !== undefined && measuredBytes >= exact ? measuredBytes : undefined;
+}
+
+/** What was measured decides what the estimates are. */
 function reconciled(held: Held, measuredBytes: number | undefined): StageBytes {
-  const exact = held.weights + held.kvCache + held.embedding + held.head + held.rings;
-  if (measuredBytes === undefined || measuredBytes < exact) {
-    return { ...held, total: exact + held.compute + held.overhead, measured: false };
-  }
-  return { ...held, compute: measuredBytes - exact, overhead: 0, total: measuredBytes, measured: true };
+  const exact = exactBytes(held);
+  const total = credible(measuredBytes, exact);
+  if (total === undefined) return { ...held, total: exact + held.compute + held.overhead, measured: false };
+  return { ...held, compute: total - exact, overhead: 0, total, measured: true };
 }
 
 function prefixSums(values: readonly number[]): number[] {
