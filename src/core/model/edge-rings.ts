@@ -1,7 +1,7 @@
 import type { ModelFacts } from '../../../gen/stageplane/v1/model.js';
 import type { RingDefaults } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
-import { defaultActivationRing } from '../planner/default-rings.js';
+import { completeRing, defaultActivationRing, defaultTokenRing } from '../planner/default-rings.js';
 import { tokenRingFloor } from '../planner/edge-specs.js';
 
 /** Bytes of the rings at both ends of a stage. */
@@ -10,12 +10,13 @@ export interface EdgeRings {
   readonly token: number;
 }
 
-/** The rings of a run as the planner will make them: what was asked for, or room for one micro-batch and one prompt. */
+/** The rings of a run as the planner will make them: what was asked for, or its defaults, and room for the longest prompt. */
 export function edgeRings(facts: ModelFacts, settings: StageSettings, asked?: RingDefaults): EdgeRings {
-  const activation = asked?.activation ?? defaultActivationRing(facts, settings.microBatch);
+  const activation = completeRing(asked?.activation, defaultActivationRing(facts, settings));
+  const token = completeRing(asked?.token, defaultTokenRing(settings));
   const floor = tokenRingFloor(settings.contextLength);
   return {
     activation: Number(activation.dataCapacity),
-    token: Math.max(Number(asked?.token?.dataCapacity ?? 0n), Number(floor)),
+    token: Math.max(Number(token.dataCapacity), Number(floor)),
   };
 }

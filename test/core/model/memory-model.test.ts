@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { DeviceKind } from '../../../gen/stageplane/v1/node.js';
+import { RingSpec } from '../../../gen/stageplane/v1/plan.js';
 import { EstimateBasis, type MemoryBreakdown } from '../../../gen/stageplane/v1/planner.js';
 import { limits } from '../../../src/core/limits.js';
 import { memoryModel } from '../../../src/core/model/memory-model.js';
@@ -13,6 +14,10 @@ const folder = temporaryFolder(afterAll);
 const four = Array.from({ length: 4 }, () => headsOf(4, 2, 16));
 /** 2 bytes of 2 x 16 keys and as many values, for 4096 tokens. */
 const LAYER_CACHE = 128 * 4096;
+/** A header and one micro-batch of 512 rows of 64 elements of 4 bytes, and beside it the rows that may overtake it. */
+const ACTIVATION_RING = 40 + 512 * 64 * 4 + limits.decodesBeforePrefill * (40 + 64 * 4);
+/** 4096 tokens in pieces of 512, each with a header. */
+const TOKEN_RING = 8 * 40 + 4096 * 4;
 
 async function real(name: Parameters<typeof readRealHeader>[0]) {
   const result = await inspectModel(writeRealModel(name, folder)[0]!);
@@ -35,10 +40,9 @@ describe('a stage in the middle', () => {
       compute: limits.computeFloorBytes,
       embedding: 0,
       head: 0,
-      // A header, and one micro-batch of 512 rows of 64 elements of 4 bytes.
-      rings: 2 * (40 + 512 * 64 * 4),
+      rings: 2 * ACTIVATION_RING,
       overhead: limits.processOverheadBytes,
-      total: 5030 + 2 * LAYER_CACHE + 64 * MIB + 2 * (40 + 512 * 64 * 4) + 150 * MIB,
+      total: 5030 + 2 * LAYER_CACHE + 64 * MIB + 2 * ACTIVATION_RING + 150 * MIB,
       host: 0,
       measured: false,
     });
@@ -86,11 +90,17 @@ describe('the ends', () => {
     ]);
   });
 
-  it('have a token ring that takes the longest prompt', () => {
-    const model = known(sampleInspection({ attention: four }));
-    const activation = 40 + 512 * 64 * 4;
-    const token = 40 + 4096 * 4;
-    expect([model.parts(0, 2).rings, model.parts(0, 4).rings]).toEqual([token + activation, 2 * token]);
+  it('have a token ring that takes the longest prompt of each conversation', () => {
+    const inspection = sampleInspection({ attention: four });
+    const ringsOf = (model = known(inspection)) => [model.parts(0, 2).rings, model.parts(0, 4).rings];
+    expect(ringsOf()).toEqual([TOKEN_RING + ACTIVATION_RING, 2 * TOKEN_RING]);
+    expect(ringsOf(known(inspection, { sessions: 3 }))).toEqual([3 * TOKEN_RING + ACTIVATION_RING, 6 * TOKEN_RING]);
+  });
+
+  it('have the rings that were asked for, with room for one longest prompt', () => {
+    const ring = RingSpec.fromPartial({ dataCapacity: 1000n });
+    const model = known(sampleInspection({ attention: four }), {}, { rings: { activation: ring, token: ring } });
+    expect(model.parts(0, 2).rings).toBe(1000 + 40 + 4096 * 4);
   });
 
   it('compute logits on the last stage alone', () => {
