@@ -1,8 +1,8 @@
 import type { PlanReport } from '../../gen/stageplane/v1/planner.js';
 import type { PlanRejection } from '../../gen/stageplane/v1/rejection.js';
+import { formatBytes } from '../core/format-bytes.js';
 import { exitCode } from './exit-code.js';
 import type { Failure } from './failure.js';
-import { formatBytes } from './format/bytes.js';
 import { exclusionLine } from './format/exclusion-line.js';
 import { label } from './format/labels.js';
 

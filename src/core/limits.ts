@@ -14,6 +14,15 @@ export const limits = {
   /** Rows of one step; ggml's own ceiling is far above what helps. */
   microBatchRows: 65_536,
 
+  /** Nodes over whose every choice and order a placement is searched: 2^8 subsets take milliseconds, 2^16 would not. */
+  placementSubsetNodes: 8,
+  /** Ranges between cuts that a placement is searched over: real models have up to 128, a hostile header could say 65 536. */
+  placementUnits: 256,
+  /** Steps of the search over one order of nodes, some nanoseconds each: nobody else is answered meanwhile. */
+  placementSteps: 32 * 1024 * 1024,
+  /** Nodes that are looked at for the smallest grant of memory that would make a plan; each is a search of its own. */
+  nearestMissNodes: 8,
+
   /** CPU threads that one stage may ask for. */
   threadsPerStage: 1024,
   /** Conversations that one stage may hold at once. */
@@ -28,6 +37,18 @@ export const limits = {
    * of them, and a cancel too; on processors a row costs the same in 64 as in 512.
    */
   defaultMicroBatchRows: 128,
+
+  // --- memory
+  /** Bytes of a device that no plan may use: what its system, driver and desktop take between two heartbeats. */
+  deviceReserveBytes: 256 * 1024 ** 2,
+  /** Thousandths of a device that stay free when nobody says: estimates err, and other programs grow. */
+  defaultHeadroomMillis: 200,
+  /** Bytes of a stage's compute buffers at least: what small models need beside the largest product. */
+  computeFloorBytes: 64 * 1024 ** 2,
+  /** Bytes of RAM of a stage's process itself: its runtime, its library, its threads. */
+  processOverheadBytes: 150 * 1024 ** 2,
+  /** Bytes of an accelerator's memory that its driver takes for a process: 250 to 500 MiB are seen, the larger is safe. */
+  acceleratorOverheadBytes: 500 * 1024 ** 2,
 
   // --- messages
   /** Bytes of one message that the orchestrator accepts. */

@@ -1,8 +1,8 @@
 import type { Run } from '../../gen/stageplane/v1/run.js';
-import { formatBytes } from '../cli/format/bytes.js';
 import { escapeControls } from '../cli/format/escape.js';
 import { layerBar } from '../cli/format/layer-bar.js';
 import { renderTable } from '../cli/format/table.js';
+import { formatBytes } from '../core/format-bytes.js';
 
 const columns = [
   { head: 'NODE' },

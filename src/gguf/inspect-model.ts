@@ -4,6 +4,7 @@ import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
 import { U32_MAX } from '../core/uint.js';
 import { type Refused, refusing } from './gguf-error.js';
+import { layerAttention } from './layer-attention.js';
 import { layerTable } from './layer-table.js';
 import type { Metadata } from './metadata.js';
 import { type GgufModel, type ModelTensor, type OpenModelOptions, openModel } from './open-model.js';
@@ -59,6 +60,12 @@ function describe(model: GgufModel, includeTensors: boolean): Inspected {
     fileBytes: BigInt(model.fileBytes),
     shardCount: model.shardCount,
     tensors: includeTensors ? model.tensors.map(tensorFacts) : [],
+    attention: layerAttention(model),
+    feedForwardLengths: metadata.perLayer(`${architecture}.feed_forward_length`, numLayers, U32_MAX),
+    expertCount: metadata.integer(`${architecture}.expert_count`, 0, U32_MAX) ?? 0,
+    expertsUsed: metadata.integer(`${architecture}.expert_used_count`, 0, U32_MAX) ?? 0,
+    expertFeedForwardLength: BigInt(metadata.integer(`${architecture}.expert_feed_forward_length`, 0, U32_MAX) ?? 0),
+    recurrent: isRecurrent(model),
   };
   const causal = metadata.flag(`${architecture}.attention.causal`) ?? true;
   return {
@@ -82,6 +89,15 @@ function modelFacts(model: GgufModel, contextLength: number): ModelFacts {
     eosTokenId: endToken(metadata),
     tokenizer: { source: { $case: 'embeddedGguf', value: {} } },
   };
+}
+
+/** Keys that only models have whose layers keep a state: Mamba, RWKV, LFM2 and Kimi Linear, and their hybrids. */
+const statefulKeys = ['ssm.', 'wkv.', 'shortconv.', 'kda.'];
+
+function isRecurrent({ architecture, metadata }: GgufModel): boolean {
+  return [...metadata.entries.keys()].some((key) =>
+    statefulKeys.some((own) => key.startsWith(`${architecture}.${own}`)),
+  );
 }
 
 /** `general.name` on one line and within `limits.modelIdBytes`, or else the file's own name. */

@@ -35,11 +35,16 @@ function emptyLayers(count: number): LayerFacts[] {
     sizeBytes: 0n,
     tensorCount: 0,
     tensorTypes: [],
+    expertBytes: 0n,
   }));
 }
 
+/** All experts of a layer in one tensor, or one of them, as older files have it. Not the shared ones: all tokens read those. */
+const expertTensor = /\.ffn_(?:\w+_exps|(?:gate|up|down)\.\d+)\./;
+
 function addTensor(layer: LayerFacts, tensor: ModelTensor): void {
   layer.sizeBytes += BigInt(tensor.bytes);
+  if (expertTensor.test(tensor.name)) layer.expertBytes += BigInt(tensor.bytes);
   layer.tensorCount += 1;
   if (!layer.tensorTypes.includes(tensor.type)) layer.tensorTypes.push(tensor.type);
 }

@@ -72,20 +72,17 @@ export class Metadata {
 
   /**
    * A number that the file gives once or per layer, as one entry per layer of `layers`, or as one entry when all agree;
-   * empty when the file has none.
+   * empty when the file has none. Each is at most `maximum`.
    */
-  perLayer(key: string, layers: number): bigint[] {
+  perLayer(key: string, layers: number, maximum: number = Number.MAX_SAFE_INTEGER): bigint[] {
     const value = this.entries.get(key);
     if (value === undefined) return [];
-    if (value.kind === 'number') return [BigInt(this.#inRange(key, value.value, 0, Number.MAX_SAFE_INTEGER))];
+    if (value.kind === 'number') return [BigInt(this.#inRange(key, value.value, 0, maximum))];
     if (value.kind !== 'numbers' || value.items === undefined || value.length < layers) {
       throw this.#bad(key, `a number, or one for each of ${layers} layers`);
     }
     const items: Iterable<number | bigint> = value.items;
-    const each = Array.from(items, (item) => BigInt(this.#inRange(key, item, 0, Number.MAX_SAFE_INTEGER))).slice(
-      0,
-      layers,
-    );
+    const each = Array.from(items, (item) => BigInt(this.#inRange(key, item, 0, maximum))).slice(0, layers);
     return each.every((item) => item === each[0]) ? each.slice(0, 1) : each;
   }
 

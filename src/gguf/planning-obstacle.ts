@@ -39,6 +39,12 @@ export function planningObstacle(inspection: ModelInspection, causalAttention = 
   if (encoderDecoder.has(architecture)) {
     return `${name} cannot be planned: architecture ${architecture} has an encoder beside its decoder`;
   }
+  if (inspection.recurrent) {
+    return (
+      `${name} cannot be planned: layers of architecture ${architecture} keep a recurrent state, which cannot be cut ` +
+      'back to an earlier token; choose a model that keeps keys and values only'
+    );
+  }
   if (layers === undefined || layers.layers.length === 0) {
     return `${name} cannot be planned: the file has no layers' tensors, only a vocabulary or parts; name the whole model`;
   }

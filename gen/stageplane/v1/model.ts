@@ -138,6 +138,22 @@ export interface LayerFacts {
   tensorCount: number;
   /** GGML type names in the layer, each once, in the order of the file. */
   tensorTypes: string[];
+  /** Bytes of the layer that are experts, of which a token reads only `experts_used` of `expert_count`. */
+  expertBytes: bigint;
+}
+
+/** How one layer attends: what it keeps of each token, and of how many. */
+export interface LayerAttention {
+  /** Heads that ask. */
+  heads: number;
+  /** Heads whose keys and values are kept; 0 for a layer that keeps none. */
+  headsKv: number;
+  /** Elements of a key, per head. */
+  keyLength: number;
+  /** Elements of a value, per head; 0 when the values are part of the keys (multi-head latent attention). */
+  valueLength: number;
+  /** Tokens that the layer looks back on; 0 for all of them. */
+  window: number;
 }
 
 /** What of a model is where, in bytes. The groups add up to all tensor bytes of the file. */
@@ -191,6 +207,21 @@ export interface ModelInspection {
   shardCount: number;
   /** Every tensor; filled only when the request asks for it. */
   tensors: TensorFacts[];
+  /** Of layers `0..num_layers-1`, in order; empty when the file does not say how many heads they have. */
+  attention: LayerAttention[];
+  /**
+   * `<arch>.feed_forward_length` per layer, in elements; one entry when all layers agree, empty when the file does not
+   * say.
+   */
+  feedForwardLengths: bigint[];
+  /** Experts of a layer; 0 for a model without any. */
+  expertCount: number;
+  /** Experts that one token is computed by, in each layer. */
+  expertsUsed: number;
+  /** Width of one expert, in elements; 0 when the file does not say. */
+  expertFeedForwardLength: bigint;
+  /** True when layers keep a state beside or instead of keys and values, like those of Mamba and RWKV. */
+  recurrent: boolean;
 }
 
 function createBaseGgufSource(): GgufSource {
@@ -952,7 +983,7 @@ export const TensorFacts: MessageFns<TensorFacts> = {
 };
 
 function createBaseLayerFacts(): LayerFacts {
-  return { index: 0, sizeBytes: 0n, tensorCount: 0, tensorTypes: [] };
+  return { index: 0, sizeBytes: 0n, tensorCount: 0, tensorTypes: [], expertBytes: 0n };
 }
 
 export const LayerFacts: MessageFns<LayerFacts> = {
@@ -971,6 +1002,12 @@ export const LayerFacts: MessageFns<LayerFacts> = {
     }
     for (const v of message.tensorTypes) {
       writer.uint32(34).string(v!);
+    }
+    if (message.expertBytes !== 0n) {
+      if (BigInt.asUintN(64, message.expertBytes) !== message.expertBytes) {
+        throw new globalThis.Error("value provided for field message.expertBytes of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.expertBytes);
     }
     return writer;
   },
@@ -1020,6 +1057,14 @@ export const LayerFacts: MessageFns<LayerFacts> = {
             message.tensorTypes.push(reader.string());
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.expertBytes = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1050,6 +1095,11 @@ export const LayerFacts: MessageFns<LayerFacts> = {
         : globalThis.Array.isArray(object?.tensor_types)
         ? object.tensor_types.map((e: any) => globalThis.String(e))
         : [],
+      expertBytes: isSet(object.expertBytes)
+        ? BigInt(object.expertBytes)
+        : isSet(object.expert_bytes)
+        ? BigInt(object.expert_bytes)
+        : 0n,
     };
   },
 
@@ -1067,6 +1117,9 @@ export const LayerFacts: MessageFns<LayerFacts> = {
     if (message.tensorTypes?.length) {
       obj.tensorTypes = message.tensorTypes;
     }
+    if (message.expertBytes !== 0n) {
+      obj.expertBytes = message.expertBytes.toString();
+    }
     return obj;
   },
 
@@ -1079,6 +1132,154 @@ export const LayerFacts: MessageFns<LayerFacts> = {
     message.sizeBytes = (object.sizeBytes !== undefined && object.sizeBytes !== null) ? BigInt(object.sizeBytes) : 0n;
     message.tensorCount = object.tensorCount ?? 0;
     message.tensorTypes = object.tensorTypes?.map((e) => e) || [];
+    message.expertBytes = (object.expertBytes !== undefined && object.expertBytes !== null)
+      ? BigInt(object.expertBytes)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseLayerAttention(): LayerAttention {
+  return { heads: 0, headsKv: 0, keyLength: 0, valueLength: 0, window: 0 };
+}
+
+export const LayerAttention: MessageFns<LayerAttention> = {
+  encode(message: LayerAttention, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.heads !== 0) {
+      writer.uint32(8).uint32(message.heads);
+    }
+    if (message.headsKv !== 0) {
+      writer.uint32(16).uint32(message.headsKv);
+    }
+    if (message.keyLength !== 0) {
+      writer.uint32(24).uint32(message.keyLength);
+    }
+    if (message.valueLength !== 0) {
+      writer.uint32(32).uint32(message.valueLength);
+    }
+    if (message.window !== 0) {
+      writer.uint32(40).uint32(message.window);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LayerAttention {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLayerAttention();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.heads = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.headsKv = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.keyLength = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.valueLength = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.window = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): LayerAttention {
+    return {
+      heads: isSet(object.heads) ? globalThis.Number(object.heads) : 0,
+      headsKv: isSet(object.headsKv)
+        ? globalThis.Number(object.headsKv)
+        : isSet(object.heads_kv)
+        ? globalThis.Number(object.heads_kv)
+        : 0,
+      keyLength: isSet(object.keyLength)
+        ? globalThis.Number(object.keyLength)
+        : isSet(object.key_length)
+        ? globalThis.Number(object.key_length)
+        : 0,
+      valueLength: isSet(object.valueLength)
+        ? globalThis.Number(object.valueLength)
+        : isSet(object.value_length)
+        ? globalThis.Number(object.value_length)
+        : 0,
+      window: isSet(object.window) ? globalThis.Number(object.window) : 0,
+    };
+  },
+
+  toJSON(message: LayerAttention): unknown {
+    const obj: any = {};
+    if (message.heads !== 0) {
+      obj.heads = Math.round(message.heads);
+    }
+    if (message.headsKv !== 0) {
+      obj.headsKv = Math.round(message.headsKv);
+    }
+    if (message.keyLength !== 0) {
+      obj.keyLength = Math.round(message.keyLength);
+    }
+    if (message.valueLength !== 0) {
+      obj.valueLength = Math.round(message.valueLength);
+    }
+    if (message.window !== 0) {
+      obj.window = Math.round(message.window);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<LayerAttention>, I>>(base?: I): LayerAttention {
+    return LayerAttention.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LayerAttention>, I>>(object: I): LayerAttention {
+    const message = createBaseLayerAttention();
+    message.heads = object.heads ?? 0;
+    message.headsKv = object.headsKv ?? 0;
+    message.keyLength = object.keyLength ?? 0;
+    message.valueLength = object.valueLength ?? 0;
+    message.window = object.window ?? 0;
     return message;
   },
 };
@@ -1316,6 +1517,12 @@ function createBaseModelInspection(): ModelInspection {
     fileBytes: 0n,
     shardCount: 0,
     tensors: [],
+    attention: [],
+    feedForwardLengths: [],
+    expertCount: 0,
+    expertsUsed: 0,
+    expertFeedForwardLength: 0n,
+    recurrent: false,
   };
 }
 
@@ -1379,6 +1586,34 @@ export const ModelInspection: MessageFns<ModelInspection> = {
     }
     for (const v of message.tensors) {
       TensorFacts.encode(v!, writer.uint32(98).fork()).join();
+    }
+    for (const v of message.attention) {
+      LayerAttention.encode(v!, writer.uint32(106).fork()).join();
+    }
+    if (message.feedForwardLengths.length !== 0) {
+      writer.uint32(114).fork();
+      for (const v of message.feedForwardLengths) {
+        if (BigInt.asUintN(64, v) !== v) {
+          throw new globalThis.Error("a value provided in array field feedForwardLengths of type uint64 is too large");
+        }
+        writer.uint64(v);
+      }
+      writer.join();
+    }
+    if (message.expertCount !== 0) {
+      writer.uint32(120).uint32(message.expertCount);
+    }
+    if (message.expertsUsed !== 0) {
+      writer.uint32(128).uint32(message.expertsUsed);
+    }
+    if (message.expertFeedForwardLength !== 0n) {
+      if (BigInt.asUintN(64, message.expertFeedForwardLength) !== message.expertFeedForwardLength) {
+        throw new globalThis.Error("value provided for field message.expertFeedForwardLength of type uint64 too large");
+      }
+      writer.uint32(136).uint64(message.expertFeedForwardLength);
+    }
+    if (message.recurrent !== false) {
+      writer.uint32(144).bool(message.recurrent);
     }
     return writer;
   },
@@ -1512,6 +1747,64 @@ export const ModelInspection: MessageFns<ModelInspection> = {
             message.tensors.push(TensorFacts.decode(reader, reader.uint32()));
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.attention.push(LayerAttention.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 14: {
+            if (tag === 112) {
+              message.feedForwardLengths.push(reader.uint64() as bigint);
+
+              continue;
+            }
+
+            if (tag === 114) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.feedForwardLengths.push(reader.uint64() as bigint);
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.expertCount = reader.uint32();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.expertsUsed = reader.uint32();
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.expertFeedForwardLength = reader.uint64() as bigint;
+            continue;
+          }
+          case 18: {
+            if (tag !== 144) {
+              break;
+            }
+
+            message.recurrent = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1568,6 +1861,30 @@ export const ModelInspection: MessageFns<ModelInspection> = {
       tensors: globalThis.Array.isArray(object?.tensors)
         ? object.tensors.map((e: any) => TensorFacts.fromJSON(e))
         : [],
+      attention: globalThis.Array.isArray(object?.attention)
+        ? object.attention.map((e: any) => LayerAttention.fromJSON(e))
+        : [],
+      feedForwardLengths: globalThis.Array.isArray(object?.feedForwardLengths)
+        ? object.feedForwardLengths.map((e: any) => BigInt(e))
+        : globalThis.Array.isArray(object?.feed_forward_lengths)
+        ? object.feed_forward_lengths.map((e: any) => BigInt(e))
+        : [],
+      expertCount: isSet(object.expertCount)
+        ? globalThis.Number(object.expertCount)
+        : isSet(object.expert_count)
+        ? globalThis.Number(object.expert_count)
+        : 0,
+      expertsUsed: isSet(object.expertsUsed)
+        ? globalThis.Number(object.expertsUsed)
+        : isSet(object.experts_used)
+        ? globalThis.Number(object.experts_used)
+        : 0,
+      expertFeedForwardLength: isSet(object.expertFeedForwardLength)
+        ? BigInt(object.expertFeedForwardLength)
+        : isSet(object.expert_feed_forward_length)
+        ? BigInt(object.expert_feed_forward_length)
+        : 0n,
+      recurrent: isSet(object.recurrent) ? globalThis.Boolean(object.recurrent) : false,
     };
   },
 
@@ -1609,6 +1926,24 @@ export const ModelInspection: MessageFns<ModelInspection> = {
     if (message.tensors?.length) {
       obj.tensors = message.tensors.map((e) => TensorFacts.toJSON(e));
     }
+    if (message.attention?.length) {
+      obj.attention = message.attention.map((e) => LayerAttention.toJSON(e));
+    }
+    if (message.feedForwardLengths?.length) {
+      obj.feedForwardLengths = message.feedForwardLengths.map((e) => e.toString());
+    }
+    if (message.expertCount !== 0) {
+      obj.expertCount = Math.round(message.expertCount);
+    }
+    if (message.expertsUsed !== 0) {
+      obj.expertsUsed = Math.round(message.expertsUsed);
+    }
+    if (message.expertFeedForwardLength !== 0n) {
+      obj.expertFeedForwardLength = message.expertFeedForwardLength.toString();
+    }
+    if (message.recurrent !== false) {
+      obj.recurrent = message.recurrent;
+    }
     return obj;
   },
 
@@ -1637,6 +1972,15 @@ export const ModelInspection: MessageFns<ModelInspection> = {
     message.fileBytes = (object.fileBytes !== undefined && object.fileBytes !== null) ? BigInt(object.fileBytes) : 0n;
     message.shardCount = object.shardCount ?? 0;
     message.tensors = object.tensors?.map((e) => TensorFacts.fromPartial(e)) || [];
+    message.attention = object.attention?.map((e) => LayerAttention.fromPartial(e)) || [];
+    message.feedForwardLengths = object.feedForwardLengths?.map((e) => BigInt(e)) || [];
+    message.expertCount = object.expertCount ?? 0;
+    message.expertsUsed = object.expertsUsed ?? 0;
+    message.expertFeedForwardLength =
+      (object.expertFeedForwardLength !== undefined && object.expertFeedForwardLength !== null)
+        ? BigInt(object.expertFeedForwardLength)
+        : 0n;
+    message.recurrent = object.recurrent ?? false;
     return message;
   },
 };

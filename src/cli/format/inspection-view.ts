@@ -1,5 +1,5 @@
 import type { LayerTable, ModelInspection, TensorFacts } from '../../../gen/stageplane/v1/model.js';
-import { formatBytes } from './bytes.js';
+import { formatBytes } from '../../core/format-bytes.js';
 import { escapeControls } from './escape.js';
 import { renderFields, renderTable } from './table.js';
 

@@ -1,5 +1,5 @@
 import type { Node } from '../../../gen/stageplane/v1/node.js';
-import { formatBytes } from './bytes.js';
+import { formatBytes } from '../../core/format-bytes.js';
 import { formatAge } from './duration.js';
 import { escapeControls } from './escape.js';
 import { nodeState } from './node-state.js';

@@ -2,7 +2,7 @@ import type { GgufSource } from '../../../gen/stageplane/v1/model.js';
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
 import type { PlanReport } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
-import { formatBytes } from './bytes.js';
+import { formatBytes } from '../../core/format-bytes.js';
 import { escapeControls } from './escape.js';
 import { exclusionLine } from './exclusion-line.js';
 import { label } from './labels.js';

@@ -5,7 +5,7 @@ import {
   type StageUsage,
   type TextLoad,
 } from '../../../gen/stageplane/v1/run.js';
-import { formatBytes } from './bytes.js';
+import { formatBytes } from '../../core/format-bytes.js';
 import { causeLine } from './cause.js';
 import { formatAge } from './duration.js';
 import { escapeControls } from './escape.js';

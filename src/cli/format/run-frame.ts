@@ -1,6 +1,6 @@
 import { LoadProgress_Phase as LoadPhase, StagePhase } from '../../../gen/stageplane/v1/run.js';
+import { formatBytes } from '../../core/format-bytes.js';
 import { isOver, type RunView, type StageView } from '../run-view.js';
-import { formatBytes } from './bytes.js';
 import { causeLine } from './cause.js';
 import { escapeControls } from './escape.js';
 import { label } from './labels.js';

@@ -4,8 +4,8 @@ import {
   RunOutcome,
   type RunPhaseChanged,
 } from '../../../gen/stageplane/v1/run.js';
+import { formatBytes } from '../../core/format-bytes.js';
 import type { RunView } from '../run-view.js';
-import { formatBytes } from './bytes.js';
 import { causeLine } from './cause.js';
 import { escapeControls } from './escape.js';
 import { label } from './labels.js';

@@ -32,13 +32,13 @@ export const stagePart = message({
   outboundEdge: u64,
 });
 
-export const inboundPart = message({
-  edgeId: u64,
-  kind: enumValue(EdgeKind),
-  objectSpec,
-  ringSpec,
-});
+/** What both ends of an edge are told. */
+export const edgePart = message({ edgeId: u64, kind: enumValue(EdgeKind), objectSpec, ringSpec });
 
+/** What its producer is told beside that. */
+export const consumerPart = message({ consumer: edgeEndpoint });
+
+/** All that its producer is told, in the order in which faults are looked for. */
 export const outboundPart = message({
   edgeId: u64,
   kind: enumValue(EdgeKind),
@@ -49,8 +49,9 @@ export const outboundPart = message({
 
 /** Everything that one provision is made of. */
 export interface ProvisionParts {
-  plan: Whole<typeof planPart>;
-  stage: Whole<typeof stagePart>;
-  inbound: Whole<typeof inboundPart>;
-  outbound: Whole<typeof outboundPart>;
+  readonly plan: Whole<typeof planPart>;
+  readonly stage: Whole<typeof stagePart>;
+  readonly inbound: Whole<typeof edgePart>;
+  readonly outbound: Whole<typeof edgePart>;
+  readonly consumer: Whole<typeof edgeEndpoint>;
 }

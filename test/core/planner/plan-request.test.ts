@@ -17,6 +17,7 @@ const layers: LayerTable = {
     sizeBytes: BigInt(100 + index),
     tensorCount: 1,
     tensorTypes: ['F32'],
+    expertBytes: 0n,
   })),
   embeddingBytes: 50n,
   headBytes: 7n,

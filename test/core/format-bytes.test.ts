@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatBytes } from '../../../src/cli/format/bytes.js';
+import { formatBytes } from '../../src/core/format-bytes.js';
 
 it.each([
   [0n, '0 B'],

@@ -1,0 +1,16 @@
+import type { Objective } from '../objective.js';
+import type { SearchGrid } from '../search-grid.js';
+import type { SplitStage } from '../split.js';
+
+/** Orders of nodes that other strategies use, for those that search within an order. */
+export type Orders = () => readonly (readonly number[])[];
+
+/** One way to choose nodes and layers. Each is pure and deterministic, and keeps memory, caps, pins and stage bounds. */
+export interface Strategy {
+  /** As in `PlanCandidate.strategy`. */
+  readonly name: string;
+  /** Undefined when it finds nothing that fits. */
+  search(grid: SearchGrid, objective: Objective, orders: Orders): readonly SplitStage[] | undefined;
+  /** Where nothing fits: the best that it could do, to say what is missing. Undefined when not even that is allowed. */
+  attempt(grid: SearchGrid): readonly SplitStage[] | undefined;
+}
