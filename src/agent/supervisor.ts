@@ -71,7 +71,7 @@ export class Supervisor {
       ready: (footprint) => tell({ kind: 'worker-ready', key, footprint }),
       faulted: (fault) => tell({ kind: 'worker-faulted', key, fault }),
       healthy: (busyMillis, usage) => {
-        if (usage) this.#usage.set(stageName(key), { ...key, usage });
+        if (usage) this.#usage.set(stageName(key), { ...key, usage, residentBytes: 0n });
         tell({ kind: 'worker-healthy', key, busyMillis });
       },
       failed: (failure, logTail) => tell({ kind: 'worker-failed', key, failure, logTail }),

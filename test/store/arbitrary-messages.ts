@@ -155,6 +155,7 @@ export const stageSettings: fc.Arbitrary<StageSettings> = fc.record({
   modelDigest: text,
   expectedBytes: uint64,
   fidelity: anyOf<Fidelity>(Fidelity),
+  reservedBytes: uint64,
 });
 
 export const stageFault: fc.Arbitrary<StageFault> = fc.record({

@@ -203,7 +203,11 @@ export interface HeldStageUsage {
   runId: bigint;
   stageIndex: number;
   generation: number;
-  usage?: StageUsage | undefined;
+  usage?:
+    | StageUsage
+    | undefined;
+  /** Bytes that its worker holds on the stage's device; 0 is unknown, and counts as none. */
+  residentBytes: bigint;
 }
 
 /** Memory of one device at one moment. */
@@ -1744,7 +1748,7 @@ export const Heartbeat: MessageFns<Heartbeat> = {
 };
 
 function createBaseHeldStageUsage(): HeldStageUsage {
-  return { runId: 0n, stageIndex: 0, generation: 0, usage: undefined };
+  return { runId: 0n, stageIndex: 0, generation: 0, usage: undefined, residentBytes: 0n };
 }
 
 export const HeldStageUsage: MessageFns<HeldStageUsage> = {
@@ -1763,6 +1767,12 @@ export const HeldStageUsage: MessageFns<HeldStageUsage> = {
     }
     if (message.usage !== undefined) {
       StageUsage.encode(message.usage, writer.uint32(34).fork()).join();
+    }
+    if (message.residentBytes !== 0n) {
+      if (BigInt.asUintN(64, message.residentBytes) !== message.residentBytes) {
+        throw new globalThis.Error("value provided for field message.residentBytes of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.residentBytes);
     }
     return writer;
   },
@@ -1812,6 +1822,14 @@ export const HeldStageUsage: MessageFns<HeldStageUsage> = {
             message.usage = StageUsage.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.residentBytes = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1834,6 +1852,11 @@ export const HeldStageUsage: MessageFns<HeldStageUsage> = {
         : 0,
       generation: isSet(object.generation) ? globalThis.Number(object.generation) : 0,
       usage: isSet(object.usage) ? StageUsage.fromJSON(object.usage) : undefined,
+      residentBytes: isSet(object.residentBytes)
+        ? BigInt(object.residentBytes)
+        : isSet(object.resident_bytes)
+        ? BigInt(object.resident_bytes)
+        : 0n,
     };
   },
 
@@ -1851,6 +1874,9 @@ export const HeldStageUsage: MessageFns<HeldStageUsage> = {
     if (message.usage !== undefined) {
       obj.usage = StageUsage.toJSON(message.usage);
     }
+    if (message.residentBytes !== 0n) {
+      obj.residentBytes = message.residentBytes.toString();
+    }
     return obj;
   },
 
@@ -1865,6 +1891,9 @@ export const HeldStageUsage: MessageFns<HeldStageUsage> = {
     message.usage = (object.usage !== undefined && object.usage !== null)
       ? StageUsage.fromPartial(object.usage)
       : undefined;
+    message.residentBytes = (object.residentBytes !== undefined && object.residentBytes !== null)
+      ? BigInt(object.residentBytes)
+      : 0n;
     return message;
   },
 };

@@ -375,7 +375,7 @@ export interface PlanRequest {
     | { $case: "layerRanges"; value: LayerRangesPlacement }
     | { $case: "automatic"; value: AutomaticPlacement }
     | undefined;
-  /** 1 to 512; 0 takes the number of placed stages. */
+  /** 1 to 512; 0 takes the number of placed stages. Of an automatic placement both bounds at once. */
   stageCount: number;
   /** When unset: all schedulable nodes. */
   pool?:

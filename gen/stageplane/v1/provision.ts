@@ -200,6 +200,11 @@ export interface StageSettings {
   expectedBytes: bigint;
   /** Default FAST. */
   fidelity: Fidelity;
+  /**
+   * Bytes that the plan reserves for the stage on its device; set by the orchestrator, 0 when nobody can say. No part of
+   * the plan id.
+   */
+  reservedBytes: bigint;
 }
 
 function createBaseInboundEdgeProvision(): InboundEdgeProvision {
@@ -1085,6 +1090,7 @@ function createBaseStageSettings(): StageSettings {
     modelDigest: "",
     expectedBytes: 0n,
     fidelity: 0,
+    reservedBytes: 0n,
   };
 }
 
@@ -1134,6 +1140,12 @@ export const StageSettings: MessageFns<StageSettings> = {
     }
     if (message.fidelity !== 0) {
       writer.uint32(104).int32(message.fidelity);
+    }
+    if (message.reservedBytes !== 0n) {
+      if (BigInt.asUintN(64, message.reservedBytes) !== message.reservedBytes) {
+        throw new globalThis.Error("value provided for field message.reservedBytes of type uint64 too large");
+      }
+      writer.uint32(112).uint64(message.reservedBytes);
     }
     return writer;
   },
@@ -1255,6 +1267,14 @@ export const StageSettings: MessageFns<StageSettings> = {
             message.fidelity = reader.int32() as any;
             continue;
           }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.reservedBytes = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1310,6 +1330,11 @@ export const StageSettings: MessageFns<StageSettings> = {
         ? BigInt(object.expected_bytes)
         : 0n,
       fidelity: isSet(object.fidelity) ? fidelityFromJSON(object.fidelity) : 0,
+      reservedBytes: isSet(object.reservedBytes)
+        ? BigInt(object.reservedBytes)
+        : isSet(object.reserved_bytes)
+        ? BigInt(object.reserved_bytes)
+        : 0n,
     };
   },
 
@@ -1354,6 +1379,9 @@ export const StageSettings: MessageFns<StageSettings> = {
     if (message.fidelity !== 0) {
       obj.fidelity = fidelityToJSON(message.fidelity);
     }
+    if (message.reservedBytes !== 0n) {
+      obj.reservedBytes = message.reservedBytes.toString();
+    }
     return obj;
   },
 
@@ -1377,6 +1405,9 @@ export const StageSettings: MessageFns<StageSettings> = {
       ? BigInt(object.expectedBytes)
       : 0n;
     message.fidelity = object.fidelity ?? 0;
+    message.reservedBytes = (object.reservedBytes !== undefined && object.reservedBytes !== null)
+      ? BigInt(object.reservedBytes)
+      : 0n;
     return message;
   },
 };

@@ -679,10 +679,12 @@ export interface RunEvent {
     | Date
     | undefined;
   /** Exactly one is set. */
-  detail?: { $case: "runPhase"; value: RunPhaseChanged } | { $case: "stagePhase"; value: StagePhaseChanged } | {
-    $case: "fault";
-    value: StageFaultObserved;
-  } | undefined;
+  detail?:
+    | { $case: "runPhase"; value: RunPhaseChanged }
+    | { $case: "stagePhase"; value: StagePhaseChanged }
+    | { $case: "fault"; value: StageFaultObserved }
+    | { $case: "reservationExceeded"; value: ReservationExceeded }
+    | undefined;
 }
 
 /** The run moved on. */
@@ -701,6 +703,15 @@ export interface StagePhaseChanged {
   phase: StagePhase;
   /** Set with READY. */
   footprint?: StageFootprint | undefined;
+}
+
+/** A stage holds over 10 % more than the plan reserved for it. It goes on; the next plan of such a stage knows. */
+export interface ReservationExceeded {
+  stageIndex: number;
+  nodeId: bigint;
+  /** In bytes, as the two that follow. */
+  reservedBytes: bigint;
+  deviceBytes: bigint;
 }
 
 /** A stage faulted. */
@@ -2488,6 +2499,9 @@ export const RunEvent: MessageFns<RunEvent> = {
       case "fault":
         StageFaultObserved.encode(message.detail.value, writer.uint32(58).fork()).join();
         break;
+      case "reservationExceeded":
+        ReservationExceeded.encode(message.detail.value, writer.uint32(66).fork()).join();
+        break;
     }
     return writer;
   },
@@ -2561,6 +2575,17 @@ export const RunEvent: MessageFns<RunEvent> = {
             message.detail = { $case: "fault", value: StageFaultObserved.decode(reader, reader.uint32()) };
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.detail = {
+              $case: "reservationExceeded",
+              value: ReservationExceeded.decode(reader, reader.uint32()),
+            };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2589,6 +2614,10 @@ export const RunEvent: MessageFns<RunEvent> = {
         ? { $case: "stagePhase", value: StagePhaseChanged.fromJSON(object.stage_phase) }
         : isSet(object.fault)
         ? { $case: "fault", value: StageFaultObserved.fromJSON(object.fault) }
+        : isSet(object.reservationExceeded)
+        ? { $case: "reservationExceeded", value: ReservationExceeded.fromJSON(object.reservationExceeded) }
+        : isSet(object.reservation_exceeded)
+        ? { $case: "reservationExceeded", value: ReservationExceeded.fromJSON(object.reservation_exceeded) }
         : undefined,
     };
   },
@@ -2613,6 +2642,8 @@ export const RunEvent: MessageFns<RunEvent> = {
       obj.stagePhase = StagePhaseChanged.toJSON(message.detail.value);
     } else if (message.detail?.$case === "fault") {
       obj.fault = StageFaultObserved.toJSON(message.detail.value);
+    } else if (message.detail?.$case === "reservationExceeded") {
+      obj.reservationExceeded = ReservationExceeded.toJSON(message.detail.value);
     }
     return obj;
   },
@@ -2642,6 +2673,15 @@ export const RunEvent: MessageFns<RunEvent> = {
       case "fault": {
         if (object.detail?.value !== undefined && object.detail?.value !== null) {
           message.detail = { $case: "fault", value: StageFaultObserved.fromPartial(object.detail.value) };
+        }
+        break;
+      }
+      case "reservationExceeded": {
+        if (object.detail?.value !== undefined && object.detail?.value !== null) {
+          message.detail = {
+            $case: "reservationExceeded",
+            value: ReservationExceeded.fromPartial(object.detail.value),
+          };
         }
         break;
       }
@@ -2875,6 +2915,148 @@ export const StagePhaseChanged: MessageFns<StagePhaseChanged> = {
     message.footprint = (object.footprint !== undefined && object.footprint !== null)
       ? StageFootprint.fromPartial(object.footprint)
       : undefined;
+    return message;
+  },
+};
+
+function createBaseReservationExceeded(): ReservationExceeded {
+  return { stageIndex: 0, nodeId: 0n, reservedBytes: 0n, deviceBytes: 0n };
+}
+
+export const ReservationExceeded: MessageFns<ReservationExceeded> = {
+  encode(message: ReservationExceeded, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stageIndex !== 0) {
+      writer.uint32(8).uint32(message.stageIndex);
+    }
+    if (message.nodeId !== 0n) {
+      if (BigInt.asUintN(64, message.nodeId) !== message.nodeId) {
+        throw new globalThis.Error("value provided for field message.nodeId of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.nodeId);
+    }
+    if (message.reservedBytes !== 0n) {
+      if (BigInt.asUintN(64, message.reservedBytes) !== message.reservedBytes) {
+        throw new globalThis.Error("value provided for field message.reservedBytes of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.reservedBytes);
+    }
+    if (message.deviceBytes !== 0n) {
+      if (BigInt.asUintN(64, message.deviceBytes) !== message.deviceBytes) {
+        throw new globalThis.Error("value provided for field message.deviceBytes of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.deviceBytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReservationExceeded {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReservationExceeded();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.stageIndex = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.nodeId = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.reservedBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.deviceBytes = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ReservationExceeded {
+    return {
+      stageIndex: isSet(object.stageIndex)
+        ? globalThis.Number(object.stageIndex)
+        : isSet(object.stage_index)
+        ? globalThis.Number(object.stage_index)
+        : 0,
+      nodeId: isSet(object.nodeId) ? BigInt(object.nodeId) : isSet(object.node_id) ? BigInt(object.node_id) : 0n,
+      reservedBytes: isSet(object.reservedBytes)
+        ? BigInt(object.reservedBytes)
+        : isSet(object.reserved_bytes)
+        ? BigInt(object.reserved_bytes)
+        : 0n,
+      deviceBytes: isSet(object.deviceBytes)
+        ? BigInt(object.deviceBytes)
+        : isSet(object.device_bytes)
+        ? BigInt(object.device_bytes)
+        : 0n,
+    };
+  },
+
+  toJSON(message: ReservationExceeded): unknown {
+    const obj: any = {};
+    if (message.stageIndex !== 0) {
+      obj.stageIndex = Math.round(message.stageIndex);
+    }
+    if (message.nodeId !== 0n) {
+      obj.nodeId = message.nodeId.toString();
+    }
+    if (message.reservedBytes !== 0n) {
+      obj.reservedBytes = message.reservedBytes.toString();
+    }
+    if (message.deviceBytes !== 0n) {
+      obj.deviceBytes = message.deviceBytes.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ReservationExceeded>, I>>(base?: I): ReservationExceeded {
+    return ReservationExceeded.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ReservationExceeded>, I>>(object: I): ReservationExceeded {
+    const message = createBaseReservationExceeded();
+    message.stageIndex = object.stageIndex ?? 0;
+    message.nodeId = (object.nodeId !== undefined && object.nodeId !== null) ? BigInt(object.nodeId) : 0n;
+    message.reservedBytes = (object.reservedBytes !== undefined && object.reservedBytes !== null)
+      ? BigInt(object.reservedBytes)
+      : 0n;
+    message.deviceBytes = (object.deviceBytes !== undefined && object.deviceBytes !== null)
+      ? BigInt(object.deviceBytes)
+      : 0n;
     return message;
   },
 };

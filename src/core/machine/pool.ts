@@ -1,7 +1,8 @@
 import { limits } from '../limits.js';
+import type { CommittedStage } from '../model/node-budget.js';
 import { isThreaded } from '../planner/engine-traits.js';
 import type { ThreadReservation } from '../planner/free-cores.js';
-import type { PoolNode } from '../planner/pool-node.js';
+import type { PoolDevice, PoolNode } from '../planner/pool-node.js';
 import type { Draft } from './draft.js';
 import type { NodeState } from './state.js';
 
@@ -19,6 +20,8 @@ function poolNode(draft: Draft, node: NodeState): PoolNode {
     engines: node.engines,
     physicalCores: node.descriptor.physicalCores,
     reservedThreads: reservedThreads(draft, node),
+    devices: devicesOf(draft, node),
+    labels: node.descriptor.labels,
     ...(obstacle && { obstacle }),
   };
 }
@@ -36,6 +39,33 @@ function reservedThreads(draft: Draft, node: NodeState): ThreadReservation[] {
     }))
     .filter(({ threads }) => threads > 0)
     .sort((a, b) => (a.runId < b.runId ? -1 : 1));
+}
+
+/** What the node measured of its devices, the newest heartbeat before what it said when it came. */
+function devicesOf(draft: Draft, node: NodeState): PoolDevice[] {
+  const usage = draft.contact(node.nodeId)?.usage ?? [];
+  return node.descriptor.devices.map(({ deviceId, kind, name, totalBytes, freeBytes }) => ({
+    deviceId,
+    kind,
+    name,
+    totalBytes,
+    freeBytes: usage.find((measured) => measured.deviceId === deviceId)?.freeBytes ?? freeBytes,
+    stages: committedStages(draft, node, deviceId),
+  }));
+}
+
+/** Live stages on the device: released when they are STOPPED, like their threads. */
+function committedStages(draft: Draft, node: NodeState, deviceId: string): CommittedStage[] {
+  return draft.runsOn(node.nodeId).flatMap(({ stages, settings }) =>
+    stages
+      .filter(({ index, nodeId, phase }) => {
+        return nodeId === node.nodeId && phase !== 'STOPPED' && settings[index]?.device === deviceId;
+      })
+      .map(({ index, volatile: { residentBytes = 0n } }) => ({
+        reservedBytes: settings[index]!.reservedBytes,
+        residentBytes,
+      })),
+  );
 }
 
 /** Why a node takes no new stage, or undefined when it does (I14). */

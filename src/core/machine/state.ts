@@ -37,6 +37,8 @@ export interface StageVolatile {
   readonly progress?: LoadProgress | undefined;
   /** What it holds, by the newest heartbeat since it became ready. */
   readonly usage?: StageUsage | undefined;
+  /** Bytes that its worker holds on its device, by the same heartbeat. */
+  readonly residentBytes?: bigint | undefined;
 }
 
 /** Why a run ended before its time. */

@@ -1,7 +1,8 @@
-import type { EngineOffer } from '../../../gen/stageplane/v1/node.js';
+import type { DeviceKind, EngineOffer } from '../../../gen/stageplane/v1/node.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { chooseAmong } from '../choose-among.js';
 import type { NodeId } from '../ids.js';
+import type { CommittedStage, MeasuredDevice } from '../model/node-budget.js';
 import { isThreaded } from './engine-traits.js';
 import { coresObstacle, type ThreadReservation } from './free-cores.js';
 
@@ -14,8 +15,20 @@ export interface PoolNode {
   readonly physicalCores: number;
   /** Of live stages, by ascending run. */
   readonly reservedThreads: readonly ThreadReservation[];
+  /** As the node told of them; none is unknown. */
+  readonly devices: readonly PoolDevice[];
+  /** As its agent was started with. */
+  readonly labels: Readonly<Record<string, string>>;
   /** Why it takes no new stage (I14); absent when it does. */
   readonly obstacle?: NodeObstacle;
+}
+
+/** A device of a node, and what live stages were promised on it. */
+export interface PoolDevice extends MeasuredDevice {
+  readonly kind: DeviceKind;
+  /** Of the product, such as "NVIDIA GeForce RTX 4090". */
+  readonly name: string;
+  readonly stages: readonly CommittedStage[];
 }
 
 export interface NodeObstacle {

@@ -28,6 +28,7 @@ export function resolveSettings(
     modelDigest: inspection?.digest ?? asked?.modelDigest ?? '',
     expectedBytes: 0n,
     fidelity: asked?.fidelity || Fidelity.FIDELITY_FAST,
+    reservedBytes: 0n,
   };
 }
 

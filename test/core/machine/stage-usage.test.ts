@@ -6,7 +6,7 @@ import type { WorldInMemory } from './world-in-memory.js';
 
 describe('what a stage holds', () => {
   const heartbeat = (session: SessionId, heldTokens: bigint, stageIndex: number, generation = 1): ClusterEvent => {
-    const stages = [{ ...run1, generation, stageIndex, usage: { heldSessions: 1, heldTokens } }];
+    const stages = [{ ...run1, generation, stageIndex, usage: { heldSessions: 1, heldTokens }, residentBytes: 5n }];
     return { kind: 'heartbeat-received', session, sequence: 1n, usage: [], stages };
   };
   const held = (memory: WorldInMemory) => memory.run(1).stages.map(({ volatile }) => volatile.usage?.heldTokens);

@@ -19,6 +19,7 @@ const settings: StageSettings = {
   modelDigest: '',
   expectedBytes: 0n,
   fidelity: Fidelity.FIDELITY_FAST,
+  reservedBytes: 0n,
 };
 
 describe('the report of a given placement', () => {

@@ -34,6 +34,8 @@ const node = (id: bigint, change: Partial<PoolNode> = {}): PoolNode => ({
   engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'] }],
   physicalCores: 4,
   reservedThreads: [],
+  devices: [],
+  labels: {},
   ...change,
 });
 

@@ -12,6 +12,8 @@ const node = (id: bigint, physicalCores: number, ...reserved: [runId: bigint, th
   engines: [],
   physicalCores,
   reservedThreads: reserved.map(([runId, threads]) => ({ runId, threads })),
+  devices: [],
+  labels: {},
 });
 const planOn = (...ids: bigint[]) =>
   ({ stages: ids.map((id, stageIndex) => ({ stageIndex, nodeId: id })) }) as unknown as RunPlan;

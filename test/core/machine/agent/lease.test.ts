@@ -18,7 +18,7 @@ describe('a heartbeat', () => {
     for (const index of [1, 2]) agent.ready(keyOf(7n, index));
     agent.stop(keyOf(7n, 2));
     const usage = { heldSessions: 2, heldTokens: 30n };
-    const stages = [0, 1, 2, 3].map((index) => ({ ...keyOf(7n, index), usage }));
+    const stages = [0, 1, 2, 3].map((index) => ({ ...keyOf(7n, index), usage, residentBytes: 0n }));
     const [sent] = agent.take({ kind: 'heartbeat-due', usage: [], stages });
     expect(sent).toMatchObject({ message: { message: { value: { stages: [{ stageIndex: 1, usage }] } } } });
   });
