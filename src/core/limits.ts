@@ -153,6 +153,8 @@ export const limits = {
   // --- the store
   /** Request records kept; twice the runs, so that a repeated request is known long after its run was deleted. */
   requestRecords: 20_000,
+  /** Measured stages kept, oldest forgotten first; each has some 400 bytes, and a model cut in every way some thousands. */
+  footprintRecords: 10_000,
   /** Ids, epochs and revisions in a column: integers of SQLite and PostgreSQL are signed and have 64 bits. */
   storedInteger: 2n ** 63n - 1n,
   /** Milliseconds that an open or a commit waits for a program that looks into the database. */
