@@ -43,6 +43,8 @@ export const limits = {
   deviceReserveBytes: 256 * 1024 ** 2,
   /** Thousandths of a device that stay free when nobody says: estimates err, and other programs grow. */
   defaultHeadroomMillis: 200,
+  /** Thousandths by which a stage may exceed what was reserved for it before that is said: drivers and buffers vary a little. */
+  reservationToleranceMillis: 100,
   /** Bytes of a stage's compute buffers at least: what small models need beside the largest product. */
   computeFloorBytes: 64 * 1024 ** 2,
   /** Bytes of RAM of a stage's process itself: its runtime, its library, its threads. */
