@@ -168,7 +168,7 @@ describe('plan', () => {
       plan: {
         model: { source: { value: 'no-such-file.gguf' } },
         settings: { contextLength: 64 },
-        placement: undefined,
+        placement: { $case: 'automatic' },
       },
     });
   });
