@@ -175,8 +175,8 @@ export class NodeAgent {
   }
 
   #heartbeat(): void {
-    const usage = this.#meter.measure(this.#loop.state.stages, this.#supervisor.pids());
-    this.#loop.take({ kind: 'heartbeat-due', usage, stages: this.#supervisor.usage() });
+    const { devices, residentBytes } = this.#meter.measure(this.#loop.state.stages, this.#supervisor.pids());
+    this.#loop.take({ kind: 'heartbeat-due', usage: devices, stages: this.#supervisor.usage(residentBytes) });
   }
 
   #close(session: number, why: string): void {
