@@ -88,6 +88,7 @@ function sampleMemory(stageIndex: number, nodeId: bigint, weights: number, basis
     embedding: estimate(0.5, 'with the output head, which shares its bytes'),
     rings: estimate(0.125),
     overhead: estimate(0.125),
+    state: estimate(0, 'no layer keeps a recurrent state'),
     total: estimate(weights + 2),
   };
 }
@@ -95,7 +96,7 @@ function sampleMemory(stageIndex: number, nodeId: bigint, weights: number, basis
 function sampleSpeed(tokensPerSecond: number, basis = Basis.ESTIMATE_BASIS_STATIC) {
   return {
     secondsPerToken: { value: 1 / tokensPerSecond, unit: 'seconds', basis, note: '' },
-    tokensPerSecond: { value: tokensPerSecond, unit: 'tokens/s', basis, note: '' },
+    tokensPerSecond: { value: tokensPerSecond, unit: 'tokens/s', basis, note: 'what a token reads' },
   };
 }
 

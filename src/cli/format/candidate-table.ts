@@ -7,6 +7,7 @@ import { label } from './labels.js';
 import { shortened } from './node-title.js';
 import { notedTable } from './noted-table.js';
 import type { Column } from './table.js';
+import { wrapText } from './wrap-text.js';
 
 const columns: readonly Column[] = [
   { head: 'CANDIDATE' },
@@ -44,7 +45,12 @@ function firstReason([first, ...others]: readonly string[]): string | undefined 
   return first !== undefined && others.length > 0 ? `${first} (and ${others.length} more)` : first;
 }
 
+/** What is true of every figure alike. */
 function footnotes(candidates: readonly PlanCandidate[]): string[] {
+  const notes = new Set(candidates.map(({ tokensPerSecond }) => tokensPerSecond?.note ?? '').filter(Boolean));
   const isGuess = candidates.some(({ profilingRequired }) => profilingRequired);
-  return isGuess ? ['Speeds are guesses where the nodes have not been profiled.'] : [];
+  return [
+    ...[...notes].map((note) => wrapText(`TOKENS/S: ${escapeControls(note)}`, 0)),
+    ...(isGuess ? ['Speeds are guesses where the nodes have not been profiled.'] : []),
+  ];
 }

@@ -1,9 +1,10 @@
 import { EstimateBasis as Basis, type Estimate } from '../../../gen/stageplane/v1/planner.js';
 import { formatBytes } from '../../core/format-bytes.js';
 
-/** `~5.1 GiB` when it is computed, `5.1 GiB` when something measured it. */
+/** `~5.1 GiB` when it is computed, `5.1 GiB` when something measured it; nothing is exact. */
 export function bytesText(estimate: Estimate | undefined): string {
-  return estimate ? `${mark(estimate)}${formatBytes(Math.max(0, estimate.value))}` : '-';
+  if (!estimate) return '-';
+  return estimate.value > 0 ? `${mark(estimate)}${formatBytes(estimate.value)}` : formatBytes(0);
 }
 
 /** `~21.3`, `19.8 measured`: three digits are more than an estimate is worth. */

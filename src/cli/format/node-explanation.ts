@@ -90,10 +90,10 @@ function exclusionText({ reason, message }: NodeExclusion): string {
   return message ? `${reason}: ${message}` : reason;
 }
 
-/** Part by part, each with where its figure comes from and, below it, what is worth knowing of it. */
+/** Part by part, save those that take nothing, each with where its figure comes from and, below it, what is worth knowing of it. */
 function partTable({ stageIndex, memory }: UsedStage): string {
   if (!memory) return '';
-  const parts = partsOf(memory).flatMap(([name, estimate]) => (estimate ? [{ name, estimate }] : []));
+  const parts = partsOf(memory).flatMap(([name, estimate]) => (estimate?.value ? [{ name, estimate }] : []));
   const rows = parts.map(({ name, estimate }) => [name, bytesText(estimate), basisWord(estimate)]);
   const columns = [
     { head: `STAGE ${stageIndex} TAKES` },
