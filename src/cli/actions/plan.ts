@@ -3,14 +3,21 @@ import {
   PlanRunResponse,
   OrchestratorServiceService as service,
 } from '../../../gen/stageplane/v1/orchestrator_service.js';
+import { PlanReport } from '../../../gen/stageplane/v1/planner.js';
 import { unaryCall } from '../../grpc/client.js';
 import { listNodes } from '../../launcher/list-all.js';
 import { buildPlanRequest } from '../build-plan-request.js';
 import type { Invocation } from '../command.js';
 import type { PlanValues } from '../commands/plan.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
+import { type Explaining, explainNode } from '../explain-node.js';
+import { findNode } from '../find-node.js';
+import { nodeExplanation, nodeExplanationDocument } from '../format/node-explanation.js';
 import { planView } from '../format/plan-view.js';
+import { liveStagesOn } from '../live-stages.js';
+import type { Output } from '../output.js';
 import { rejectionFailure } from '../rejection-failure.js';
+import { unknownNodeFailure } from '../unknown-node-failure.js';
 import { usageFailure } from '../usage-failure.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
@@ -24,18 +31,35 @@ async function showPlan(
   client: OrchestratorServiceClient,
 ): Promise<ExitCode> {
   const nodes = await listNodes(client);
+  const explained = values.explainNode === undefined ? undefined : findNode(nodes, values.explainNode);
+  if (explained?.kind === 'unknown') return output.fail(unknownNodeFailure(explained.message));
   const built = buildPlanRequest(values, nodes);
   if (built.kind === 'refused') return output.fail(usageFailure(built.problems));
   const answer = await unaryCall(client, service.planRun, { plan: built.request });
   const { outcome, report } = answer;
-  if (output.json) output.document(PlanRunResponse.toJSON(answer));
+  if (explained) {
+    const live = await liveStagesOn(client, explained.node.nodeId);
+    showNode(output, { answer, node: explained.node, live, headroomMillis: values.headroom });
+  } else if (output.json) output.document(PlanRunResponse.toJSON(answer));
   if (outcome?.$case !== 'plan') {
-    // With --json the rejection has been said: it is an answer, not an error.
-    if (output.json || !outcome) return exitCode.rejected;
+    // With --json the rejection has been said, where the answer itself was shown: it is an answer, not an error.
+    if (!outcome || (output.json && !explained)) return exitCode.rejected;
     return output.fail(rejectionFailure(outcome.value, report));
   }
-  const names = new Map(nodes.map(({ nodeId, name }) => [nodeId, name]));
   const { plan: runPlan, settings } = outcome.value;
-  if (!output.json && runPlan) output.print(planView({ plan: runPlan, settings, report, names }));
+  if (!explained && !output.json && runPlan) output.print(planView({ plan: runPlan, settings, report, nodes }));
   return exitCode.ok;
+}
+
+interface Explained extends Pick<Explaining, 'node' | 'live' | 'headroomMillis'> {
+  readonly answer: PlanRunResponse;
+}
+
+/** What the answer says of one node; of a rejected plan too, since that is when one asks. */
+function showNode(output: Output, { answer, ...explained }: Explained): void {
+  const { outcome, report = PlanReport.fromPartial({}) } = answer;
+  const settings = outcome?.$case === 'plan' ? outcome.value.settings : [];
+  const explanation = explainNode({ ...explained, report, settings });
+  if (output.json) output.document(nodeExplanationDocument(explanation));
+  else output.print(nodeExplanation(explanation));
 }

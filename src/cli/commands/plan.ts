@@ -1,9 +1,18 @@
 import { defineCommand } from '../command.js';
 import { clientSettings } from '../config/common-settings.js';
-import type { Values } from '../config/setting.js';
+import { readText } from '../config/readers.js';
+import { optional, type Values } from '../config/setting.js';
 import { checkPlacement, modelOperand, planSettings } from './plan-settings.js';
 
-const settings = { ...planSettings, ...clientSettings };
+const settings = {
+  ...planSettings,
+  explainNode: optional(readText, {
+    placeholder: '<node>',
+    description:
+      'show instead all that the plan says of one node, by name or id: why it is used or not, and how full it is',
+  }),
+  ...clientSettings,
+};
 
 export type PlanValues = Values<typeof settings & typeof modelOperand>;
 
@@ -14,6 +23,8 @@ export const planCommand = defineCommand({
   operands: modelOperand,
   examples: [
     'plan model.gguf',
+    'plan model.gguf --objective throughput --max-stages 3 --exclude laptop --max-layers attic=8',
+    'plan model.gguf --explain-node laptop',
     'plan model.gguf --place 0=alpha,1=beta',
     'plan model.gguf --place 0=alpha,1=beta --layers 0=0-12,1=12-30',
     'plan model.gguf --engine llama.cpp --fidelity exact --threads 4',
