@@ -43,6 +43,16 @@ export const limits = {
   deviceReserveBytes: 256 * 1024 ** 2,
   /** Thousandths of a device that stay free when nobody says: estimates err, and other programs grow. */
   defaultHeadroomMillis: 200,
+  /** Share of what a node can give above which a plan warns. */
+  fullShareOfUsable: 0.9,
+  /** Milliseconds that a link delays a token when nobody declares it: a wired one, through a switch. */
+  assumedLinkMillis: 0.5,
+  /** Milliseconds that both ends of a hop take for a token; measured between processes of one machine. */
+  hopWorkMillis: 0.3,
+  /** Seconds that a piece of a prompt may take over a declared link before a plan warns. */
+  slowLinkSeconds: 1,
+  /** Dry runs whose placement is remembered, for a run that expects it. */
+  recentPlans: 256,
   /** Bytes of a stage's compute buffers at least: what small models need beside the largest product. */
   computeFloorBytes: 64 * 1024 ** 2,
   /** Bytes of RAM of a stage's process itself: its runtime, its library, its threads. */

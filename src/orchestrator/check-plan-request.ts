@@ -1,4 +1,4 @@
-import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
+import type { PlacementConstraints, PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { RestartMode, type RestartPolicy } from '../../gen/stageplane/v1/run.js';
 import { limits } from '../core/limits.js';
 import type { FieldViolation } from '../grpc/field-violation.js';
@@ -7,13 +7,6 @@ import { unimplemented } from './unimplemented.js';
 
 /** What a request may ask over gRPC beyond its shape; throws RpcError. */
 export function checkPlanRequest(plan: PlanRequest): void {
-  if (plan.placement?.$case === 'automatic') {
-    throw unimplemented(
-      'AUTOMATIC_PLACEMENT',
-      'automatic placement',
-      'give fixed_linear or layer_ranges, or no placement',
-    );
-  }
   const violations: FieldViolation[] = [];
   const atMost = (field: string, value: number | undefined, most: number) => {
     if ((value ?? 0) > most)
@@ -26,7 +19,19 @@ export function checkPlanRequest(plan: PlanRequest): void {
   atMost('plan.settings.micro_batch', plan.settings?.microBatch, limits.microBatchRows);
   atMost('plan.settings.threads', plan.settings?.threads, limits.threadsPerStage);
   atMost('plan.settings.sessions', plan.settings?.sessions, limits.sessionsPerStage);
+  if (plan.placement?.$case === 'automatic') checkConstraints(plan.placement.value.constraints, atMost);
   throwIfAny(violations);
+}
+
+function checkConstraints(
+  constraints: PlacementConstraints | undefined,
+  atMost: (field: string, value: number | undefined, most: number) => void,
+): void {
+  const field = 'plan.automatic.constraints';
+  atMost(`${field}.min_stages`, constraints?.minStages, limits.stagesPerRequest);
+  atMost(`${field}.max_stages`, constraints?.maxStages, limits.stagesPerRequest);
+  atMost(`${field}.headroom_millis`, constraints?.headroomMillis, 1000);
+  atMost(`${field}.pins`, constraints?.pins.length, limits.stagesPerRequest);
 }
 
 /** The one policy of this version is never to restart; throws RpcError for any other. */

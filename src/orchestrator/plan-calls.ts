@@ -10,6 +10,7 @@ import { checkPlanRequest, checkRestartPolicy } from './check-plan-request.js';
 import { withEngine } from './default-engine.js';
 import type { Loop } from './loop.js';
 import type { ModelLibrary } from './model-library.js';
+import { RecentPlans } from './recent-plans.js';
 import { runView } from './run-view.js';
 import { sha256 } from './sha256.js';
 
@@ -18,6 +19,7 @@ type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 
 /** Inspecting, planning and creating. */
 export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'inspectModel' | 'planRun' | 'createRun'> {
+  const recent = new RecentPlans();
   return {
     async inspectModel({ source, includeTensors }) {
       const { inspection } = await library.inspect(source, includeTensors);
@@ -40,6 +42,7 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
           report: outcome.report,
         };
       }
+      recent.remember(outcome.report.selected);
       const value = { plan: outcome.plan, settings: [...outcome.settings] };
       return { outcome: { $case: 'plan', value }, report: outcome.report };
     },
@@ -58,6 +61,7 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
           plan: planned,
           ...model,
           expectedPlanId: request.expectedPlanId,
+          expected: recent.find(request.expectedPlanId),
         },
       }));
       switch (answer.kind) {
@@ -76,7 +80,7 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
           };
         case 'stale':
           return {
-            outcome: { $case: 'stale', value: { message: answer.message } },
+            outcome: { $case: 'stale', value: { message: answer.message, rejection: answer.rejection } },
             report: answer.report,
           };
         default:

@@ -1,6 +1,6 @@
 import { nodeId, runId } from '../ids.js';
 import { limits } from '../limits.js';
-import { planRequest } from '../planner/plan-request.js';
+import { type PlanningOutcome, type PlanningRequest, planRequest } from '../planner/plan-request.js';
 import type { Draft } from './draft.js';
 import type { Answer } from './effects.js';
 import type { CallId, RunRequest } from './events.js';
@@ -26,7 +26,8 @@ function knownAnswer(draft: Draft, { requestId, digest }: RunRequest): Answer | 
 
 function planAndCommit(draft: Draft, request: RunRequest): Answer {
   const id = draft.cluster.nextRunId;
-  const outcome = planRequest({
+  const { expectedPlanId, expected } = request;
+  const planning: PlanningRequest = {
     request: request.plan,
     inspection: request.inspection,
     modelObstacle: request.modelObstacle,
@@ -35,10 +36,13 @@ function planAndCommit(draft: Draft, request: RunRequest): Answer {
     pool: poolOf(draft),
     runId: id,
     sha256: draft.rules.sha256,
-  });
+  };
+  const outcome = planRequest({ ...planning, expected });
+  if (expectedPlanId !== undefined && (outcome.kind === 'rejected' || outcome.planId !== expectedPlanId)) {
+    return stale(planning, outcome);
+  }
   // A rejection is not remembered: the same request may succeed once a node has joined (I15).
   if (outcome.kind === 'rejected') return outcome;
-  if (request.expectedPlanId !== undefined && request.expectedPlanId !== outcome.planId) return stale(outcome.report);
 
   draft.cluster = { ...draft.cluster, nextRunId: runId(id + 1n) };
   draft.putRequest({ requestId: request.requestId, digest: request.digest, runId: id });
@@ -67,7 +71,10 @@ function planAndCommit(draft: Draft, request: RunRequest): Answer {
   return { kind: 'run', runId: id, report: outcome.report };
 }
 
-function stale(report: Extract<Answer, { kind: 'stale' }>['report']): Answer {
-  const message = 'the pool or the model has changed since the dry run: look at the new report and ask again';
-  return { kind: 'stale', message, report };
+/** The dry run's plan is not what it would be now: why, and what is possible instead. */
+function stale(planning: PlanningRequest, outcome: PlanningOutcome): Answer {
+  const rejection = outcome.kind === 'rejected' ? outcome.rejection : undefined;
+  const why = rejection ? rejection.message : 'the pool or the model has changed since the dry run';
+  const message = `${why}: look at the new report and ask again`;
+  return { kind: 'stale', message, rejection, report: planRequest(planning).report };
 }

@@ -60,6 +60,8 @@ export type Answer =
   | {
       readonly kind: 'stale';
       readonly message: string;
+      /** Why the dry run's plan is none any more; absent when it is only another one. */
+      readonly rejection: PlanRejection | undefined;
       readonly report: PlanReport;
     }
   | { readonly kind: 'deleted' }

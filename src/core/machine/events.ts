@@ -1,6 +1,6 @@
 import type { ModelInspection } from '../../../gen/stageplane/v1/model.js';
 import type { DeviceUsage, HeldStageUsage, Hello, StageReport } from '../../../gen/stageplane/v1/node_agent_service.js';
-import type { PlanRequest } from '../../../gen/stageplane/v1/planner.js';
+import type { PlanRequest, SelectedPlan } from '../../../gen/stageplane/v1/planner.js';
 import type { StageFault } from '../../../gen/stageplane/v1/run.js';
 import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import type { NodeId, RunId, SessionId } from '../ids.js';
@@ -115,4 +115,6 @@ export interface RunRequest {
   /** What the launcher should know of how the request was completed. */
   readonly warnings?: readonly string[] | undefined;
   readonly expectedPlanId?: string | undefined;
+  /** What that dry run has chosen; absent when nobody remembers. */
+  readonly expected?: SelectedPlan | undefined;
 }

@@ -1,8 +1,8 @@
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
 import {
-  CandidateStatus,
   LayerRangesPlacement,
   type NodeExclusion,
+  type NoValidPlanHint,
   type PlanCandidate,
   type PlannerInput,
   type PlanReport,
@@ -14,8 +14,8 @@ import { placementWarnings } from './placement-warnings.js';
 /** Changes whenever the same request could get another plan: plan ids of two versions never meet. */
 export const PLANNER_VERSION = 'stageplane-planner/2';
 
-/** What became of a placement that the launcher gave. */
-export type GivenOutcome =
+/** What planning came to. */
+export type ReportedOutcome =
   | {
       kind: 'planned';
       plan: RunPlan;
@@ -24,50 +24,54 @@ export type GivenOutcome =
     }
   | { kind: 'rejected'; rejection: PlanRejection };
 
-export interface GivenPlacement {
+export interface ReportSubject {
   /** SHA-256 of the request, 64 hexadecimal digits. */
   requestDigest: string;
   /** What planRun was given; absent when planning ended before that. */
   input: PlannerInput | undefined;
-  outcome: GivenOutcome;
+  outcome: ReportedOutcome;
+  /** Everything that was looked at; the placement that was given is the only one. */
+  candidates: readonly PlanCandidate[];
   exclusions: readonly NodeExclusion[];
   /** Nodes looked at, those excluded among them (I15). */
   nodesConsidered: number;
-  /** "given" when the launcher named the placement, "even-split" when it was made from the pool. */
-  strategy: 'given' | 'even-split';
+  /** "given", or who made the placement. */
+  strategy: string;
   /** Why this placement, one sentence each. */
   selectedBecause: readonly string[];
   /** What is worth knowing beyond the placement itself. */
   warnings: readonly string[];
+  /** What would have made a plan. */
+  hint?: NoValidPlanHint | undefined;
   /** "exact", "same-kernels" or "mixed"; empty without a plan. */
   fidelity: string;
 }
 
-/** The report of a placement that was given, not searched for: one candidate, selected or infeasible. Pure. */
-export function givenPlacementReport(given: GivenPlacement): PlanReport {
-  const { outcome, input } = given;
+/** How the answer came about. Pure: nothing of it but numbers depends on anything that was measured. */
+export function planReport(subject: ReportSubject): PlanReport {
+  const { outcome, input } = subject;
   const planned = outcome.kind === 'planned';
   return {
     plannerVersion: PLANNER_VERSION,
-    requestDigest: given.requestDigest,
+    requestDigest: subject.requestDigest,
     selected: planned
       ? {
           planId: outcome.planId,
-          strategy: given.strategy,
+          strategy: subject.strategy,
           placement: placementOf(outcome.plan),
           settings: outcome.settings.map((settings) => ({ ...settings })),
-          selectedBecause: [...given.selectedBecause],
+          selectedBecause: [...subject.selectedBecause],
         }
       : undefined,
-    candidates: [givenCandidate(given)],
-    exclusions: given.exclusions.map((exclusion) => ({ ...exclusion })),
-    nodesConsidered: given.nodesConsidered,
+    candidates: subject.candidates.map((candidate) => ({ ...candidate })),
+    exclusions: subject.exclusions.map((exclusion) => ({ ...exclusion })),
+    nodesConsidered: subject.nodesConsidered,
     warnings: [
-      ...given.warnings,
+      ...subject.warnings,
       ...(planned && input ? placementWarnings(input, outcome.plan, outcome.settings) : []),
     ],
-    noValidPlanHint: undefined,
-    fidelity: given.fidelity,
+    noValidPlanHint: subject.hint,
+    fidelity: subject.fidelity,
   };
 }
 
@@ -80,7 +84,8 @@ export function canonicalPlanKey(requestDigest: string, plan: RunPlan, settings:
     PLANNER_VERSION,
     requestDigest,
     LayerRangesPlacement.toJSON(placementOf(plan)),
-    settings.map((stage) => StageSettings.toJSON(stage)),
+    // What earlier runs measured is in the reservation.
+    settings.map((stage) => StageSettings.toJSON({ ...stage, reservedBytes: 0n })),
   ]);
 }
 
@@ -93,20 +98,5 @@ function placementOf(plan: RunPlan): LayerRangesPlacement {
       layerStart,
       layerEndExclusive,
     })),
-  };
-}
-
-function givenCandidate({ outcome, input, strategy }: GivenPlacement): PlanCandidate {
-  const planned = outcome.kind === 'planned';
-  return {
-    name: strategy,
-    strategy,
-    stageCount: planned ? outcome.plan.stages.length : (input?.stageCount ?? 0),
-    status: planned ? CandidateStatus.CANDIDATE_STATUS_SELECTED : CandidateStatus.CANDIDATE_STATUS_INFEASIBLE,
-    memory: [],
-    secondsPerToken: undefined,
-    tokensPerSecond: undefined,
-    profilingRequired: false,
-    reasons: planned ? [] : [outcome.rejection.message],
   };
 }

@@ -6,18 +6,24 @@ import type {
   PlanReport,
   PlanRequest,
   RunMode,
+  SelectedPlan,
 } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
 import { ORCHESTRATOR_NODE_ID, type RunId } from '../ids.js';
+import type { MemoryModel, NoMemoryModel } from '../model/memory-model.js';
+import type { Ledger } from '../model/stage-footprint.js';
 import { completeRing, defaultActivationRing, defaultTokenRing } from './default-rings.js';
 import type { ModelCuts } from './model-cuts.js';
-import { type PlacedStages, placeStages } from './place-stages.js';
+import { slowLinkWarnings } from './node-speed.js';
+import { type PlacedStages, placeStages, type UnplacedStages } from './place-stages.js';
 import { fidelityOf } from './plan-fidelity.js';
-import { canonicalPlanKey, givenPlacementReport, PLANNER_VERSION } from './plan-report.js';
+import { canonicalPlanKey, PLANNER_VERSION, planReport } from './plan-report.js';
 import { planRun } from './plan-run.js';
-import { obstacleFor, type PoolNode } from './pool-node.js';
+import { type NodeObstacle, obstacleFor, type PoolNode } from './pool-node.js';
+import { infeasibleCandidate, pricedCandidate } from './priced-candidate.js';
 import { rejectForCuts } from './reject-cuts.js';
+import { memoryWarnings, nodeLoads, rejectForMemory } from './reject-memory.js';
 import {
   rejectForModel,
   rejectForNodes,
@@ -27,6 +33,7 @@ import {
 } from './request-rejections.js';
 import { runModeOf } from './run-mode.js';
 import { shareThreads } from './share-threads.js';
+import { priceModel, reservationsOf } from './stage-pricing.js';
 import { resolveSettings, settingsOfStages } from './stage-settings.js';
 
 /** A launcher's request and all that planning it may look at. */
@@ -43,6 +50,10 @@ export interface PlanningRequest {
   /** Every known node, by ascending id. */
   readonly pool: readonly PoolNode[];
   readonly runId: RunId;
+  /** What earlier runs measured of stages with such settings. */
+  readonly ledger?: ((settings: StageSettings) => Ledger) | undefined;
+  /** What a dry run of this request has chosen: an automatic placement is not searched again, and only has to fit. */
+  readonly expected?: SelectedPlan | undefined;
   /** SHA-256 of a text, as 64 hexadecimal digits. */
   readonly sha256: (text: string) => string;
 }
@@ -62,79 +73,125 @@ export type PlanningOutcome =
       readonly report: PlanReport;
     };
 
+/** A plan that keeps every rule, and what belongs to it. */
+interface DraftedPlan {
+  readonly kind: 'drafted';
+  readonly input: PlannerInput;
+  readonly plan: RunPlan;
+  readonly placed: PlacedStages;
+  /** Of the run; its stages differ in threads and bytes. */
+  readonly settings: StageSettings;
+  readonly stages: readonly StageSettings[];
+  readonly priced: MemoryModel | NoMemoryModel;
+  /** One sentence each. */
+  readonly warnings: readonly string[];
+}
+
+interface RefusedPlan {
+  readonly kind: 'refused';
+  readonly rejection: PlanRejection;
+  /** As far as planning came. */
+  readonly settings?: StageSettings | undefined;
+  readonly input?: PlannerInput | undefined;
+  readonly placed?: PlacedStages | UnplacedStages | undefined;
+}
+
 /** Fills a request's gaps and plans it. Pure: the same request and pool give the same plan and report. */
 export function planRequest(planning: PlanningRequest): PlanningOutcome {
   const pool = selectPool(planning);
-  const mode = runModeOf(planning.request);
-  if (!mode) return refuse(planning, pool, rejectWithoutPrompt());
+  const outcome = draftPlan(planning, pool);
+  return outcome.kind === 'drafted' ? complete(planning, pool, outcome) : refuse(planning, pool, outcome);
+}
+
+function draftPlan(planning: PlanningRequest, pool: readonly PoolNode[]): DraftedPlan | RefusedPlan {
+  const { request, inspection, modelCuts: cuts, ledger, expected } = planning;
+  if (!runModeOf(request)) return refused(rejectWithoutPrompt());
   const facts = factsOf(planning);
-  if (!facts) return refuse(planning, pool, rejectWithoutFacts());
-  if (planning.modelObstacle !== undefined) return refuse(planning, pool, rejectForModel(planning.modelObstacle));
+  if (!facts) return refused(rejectWithoutFacts());
+  if (planning.modelObstacle !== undefined) return refused(rejectForModel(planning.modelObstacle));
+  const asked = resolveSettings(request.settings, facts, inspection);
+  const unable = rejectForSettings(asked);
+  if (unable) return refused(unable, { settings: asked });
 
-  const settings = resolveSettings(planning.request.settings, facts, planning.inspection);
-  const unable = rejectForSettings(settings);
-  if (unable) return refuse(planning, pool, unable, settings);
-  const placed = placeStages({ request: planning.request, facts, pool, settings, cuts: planning.modelCuts });
-  if (placed.kind === 'rejected') return refuse(planning, pool, placed.rejection, settings);
-
+  const pricing = { inspection, rings: request.rings, pool, ledger };
+  const placed = placeStages({ request, facts, pool, settings: asked, cuts, pricing, expected });
+  if (placed.kind === 'rejected') return refused(placed.rejection, { settings: asked, placed });
+  const { settings } = placed;
   const input = plannerInput(planning, pool, { ...facts, maxSeqLen: BigInt(settings.contextLength) }, settings, placed);
+  const so = { settings, input, placed };
   const outcome = planRun(input);
-  if (outcome.kind === 'rejected') return refuse(planning, pool, outcome.rejection, settings, input);
-  const unfit =
-    (planning.modelCuts && rejectForCuts(outcome.plan, planning.modelCuts)) ??
-    rejectForNodes(outcome.plan, pool, settings);
-  if (unfit) return refuse(planning, pool, unfit, settings, input);
+  if (outcome.kind === 'rejected') return refused(outcome.rejection, so);
+  const { plan } = outcome;
+  const priced = priceModel(pricing, settings);
+  const loads = priced.kind === 'unknown' ? [] : nodeLoads(plan, pool, priced, settings);
+  const unfit = (cuts && rejectForCuts(plan, cuts)) ?? rejectForNodes(plan, pool, settings) ?? rejectForMemory(loads);
+  if (unfit) return refused(unfit, so);
+  const shared = shareThreads(plan, pool, settings);
+  if (shared.kind === 'rejected') return refused(shared.rejection, so);
+  const reserved = reservationsOf(priced, plan.stages);
+  const stages = settingsOfStages(plan, settings, shared.threads, reserved, inspection?.layers);
+  const warnings = [
+    ...contextWarnings(settings, facts),
+    ...shared.warnings,
+    ...memoryWarnings(loads),
+    ...slowLinkWarnings(usedNodes(plan, pool), Number(facts.hiddenDim) * Number(facts.dtypeWidthBytes)),
+  ];
+  return { kind: 'drafted', input, plan, placed, settings, stages, priced, warnings };
+}
 
-  const shared = shareThreads(outcome.plan, pool, settings);
-  if (shared.kind === 'rejected') return refuse(planning, pool, shared.rejection, settings, input);
+function refused(rejection: PlanRejection, so: Omit<RefusedPlan, 'kind' | 'rejection'> = {}): RefusedPlan {
+  return { kind: 'refused', rejection, ...so };
+}
 
-  const stages = settingsOfStages(outcome.plan, settings, shared.threads, planning.inspection?.layers);
+function complete(planning: PlanningRequest, pool: readonly PoolNode[], drafted: DraftedPlan): PlanningOutcome {
+  const { plan, placed, settings, stages, input } = drafted;
   const digest = requestDigest(planning);
-  const planId = planning.sha256(canonicalPlanKey(digest, outcome.plan, stages));
+  const planId = planning.sha256(canonicalPlanKey(digest, plan, stages));
+  const candidate = pricedCandidate(drafted, pool);
   return {
     kind: 'planned',
-    plan: outcome.plan,
+    plan,
     settings: stages,
-    mode,
+    mode: runModeOf(planning.request)!,
     planId,
-    report: givenPlacementReport({
+    report: planReport({
       requestDigest: digest,
       input,
-      outcome: {
-        kind: 'planned',
-        plan: outcome.plan,
-        planId,
-        settings: stages,
-      },
-      exclusions: exclusionsOf(pool, new Set(outcome.plan.stages.map((stage) => stage.nodeId)), settings),
+      outcome: { kind: 'planned', plan, planId, settings: stages },
+      candidates: placed.candidates ?? [candidate],
+      exclusions: exclusionsOf(pool, new Set(plan.stages.map((stage) => stage.nodeId)), settings, placed.obstacles),
       nodesConsidered: pool.length,
       strategy: placed.strategy,
-      selectedBecause: [placed.because],
-      warnings: [...(planning.warnings ?? []), ...contextWarnings(settings, facts), ...shared.warnings],
-      fidelity: fidelityOf(outcome.plan, pool, settings),
+      selectedBecause: placed.because,
+      warnings: [...(planning.warnings ?? []), ...drafted.warnings],
+      fidelity: fidelityOf(plan, pool, settings),
     }),
   };
 }
 
-function refuse(
-  planning: PlanningRequest,
-  pool: readonly PoolNode[],
-  rejection: PlanRejection,
-  settings?: StageSettings,
-  input?: PlannerInput,
-): PlanningOutcome {
-  const report = givenPlacementReport({
+function refuse(planning: PlanningRequest, pool: readonly PoolNode[], so: RefusedPlan): PlanningOutcome {
+  const { rejection, settings, input, placed } = so;
+  const strategy = placed?.kind === 'placed' ? placed.strategy : strategyOf(planning.request);
+  const report = planReport({
     requestDigest: requestDigest(planning),
     input,
     outcome: { kind: 'rejected', rejection },
-    exclusions: exclusionsOf(pool, new Set(), settings),
+    candidates: placed?.candidates ?? [infeasibleCandidate(strategy, input?.stageCount ?? 0, rejection)],
+    exclusions: exclusionsOf(pool, new Set(), settings, placed?.obstacles),
     nodesConsidered: pool.length,
-    strategy: planning.request.placement === undefined ? 'even-split' : 'given',
+    strategy,
     selectedBecause: [],
     warnings: [],
+    hint: placed?.kind === 'rejected' ? placed.hint : undefined,
     fidelity: '',
   });
   return { kind: 'rejected', rejection, report };
+}
+
+/** Who would have made the placement. */
+function strategyOf({ placement }: PlanRequest): string {
+  if (placement === undefined) return 'even-split';
+  return placement.$case === 'automatic' ? 'automatic' : 'given';
 }
 
 function selectPool({ request, pool }: PlanningRequest): readonly PoolNode[] {
@@ -186,15 +243,21 @@ function runtimeOf(asked: RuntimeConfig | undefined): RuntimeConfig {
   };
 }
 
+function usedNodes(plan: RunPlan, pool: readonly PoolNode[]): PoolNode[] {
+  const used = new Set(plan.stages.map(({ nodeId }) => nodeId));
+  return pool.filter(({ nodeId }) => used.has(nodeId));
+}
+
 function exclusionsOf(
   pool: readonly PoolNode[],
   used: ReadonlySet<bigint>,
   settings: StageSettings | undefined,
+  obstacles: ReadonlyMap<bigint, NodeObstacle> | undefined,
 ): NodeExclusion[] {
   return pool
     .filter((node) => !used.has(node.nodeId))
     .map((node) => {
-      const obstacle = obstacleFor(node, settings);
+      const obstacle = obstacles?.get(node.nodeId) ?? obstacleFor(node, settings);
       const message = obstacle?.message ?? `node "${node.name}" is free; no stage is placed on it`;
       return { nodeId: node.nodeId, nodeName: node.name, reason: obstacle?.reason ?? 'not-chosen', message };
     });

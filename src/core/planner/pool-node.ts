@@ -32,7 +32,18 @@ export interface PoolDevice extends MeasuredDevice {
 }
 
 export interface NodeObstacle {
-  readonly reason: 'cordoned' | 'lost' | 'not-connected' | 'full' | 'no-engine' | 'no-device' | 'no-cores';
+  readonly reason:
+    | 'cordoned'
+    | 'lost'
+    | 'not-connected'
+    | 'full'
+    | 'no-engine'
+    | 'no-device'
+    | 'no-cores'
+    /** Of an automatic placement alone. */
+    | 'excluded'
+    | 'unknown-memory'
+    | 'other-build';
   /** One sentence that names the node and what to do next. */
   readonly message: string;
 }

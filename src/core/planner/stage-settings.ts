@@ -32,17 +32,19 @@ export function resolveSettings(
   };
 }
 
-/** The settings of each stage of a plan: the run's, its own threads, and the bytes that it reads. */
+/** The settings of each stage of a plan: the run's, its own threads, what is reserved for it, and what it reads. */
 export function settingsOfStages(
   plan: RunPlan,
   settings: StageSettings,
   threads: readonly number[],
+  reserved: readonly bigint[],
   layers: LayerTable | undefined,
 ): StageSettings[] {
   const before = layers && prefixSums(layers);
   return plan.stages.map((stage) => ({
     ...settings,
     threads: threads[stage.stageIndex]!,
+    reservedBytes: reserved[stage.stageIndex]!,
     expectedBytes:
       layers && before
         ? before[stage.layerEndExclusive]! - before[stage.layerStart]! + bytesBesideLayers(layers, stage)

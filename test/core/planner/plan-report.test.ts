@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CandidateStatus, PlanReport } from '../../../gen/stageplane/v1/planner.js';
+import { CandidateStatus, type PlanCandidate, PlanReport } from '../../../gen/stageplane/v1/planner.js';
 import { Fidelity, KvCacheType, type StageSettings } from '../../../gen/stageplane/v1/provision.js';
-import { canonicalPlanKey, type GivenPlacement, givenPlacementReport } from '../../../src/core/planner/plan-report.js';
+import { canonicalPlanKey, planReport, type ReportSubject } from '../../../src/core/planner/plan-report.js';
 import { planRun } from '../../../src/core/planner/plan-run.js';
 import { fixedLinear, planOf, sampleInput, sampleRing, wideInput } from './sample-input.js';
 
@@ -22,12 +22,22 @@ const settings: StageSettings = {
   reservedBytes: 0n,
 };
 
-describe('the report of a given placement', () => {
-  it('has the one candidate, selected, and the placement with its ranges', () => {
+const candidate: PlanCandidate = {
+  name: 'given',
+  strategy: 'given',
+  stageCount: 3,
+  status: CandidateStatus.CANDIDATE_STATUS_SELECTED,
+  memory: [],
+  secondsPerToken: undefined,
+  tokensPerSecond: undefined,
+  profilingRequired: false,
+  reasons: [],
+};
+
+describe('the report of a plan', () => {
+  it('has its candidates, and the placement with its ranges', () => {
     const report = reportOf({});
-    expect(report.candidates).toMatchObject([
-      { name: 'given', strategy: 'given', stageCount: 3, status: CandidateStatus.CANDIDATE_STATUS_SELECTED },
-    ]);
+    expect(report.candidates).toEqual([candidate]);
     expect(report.selected).toMatchObject({ planId: 'id', strategy: 'given' });
     expect(report.selected?.placement?.stages).toEqual([
       { stageIndex: 0, nodeId: 2n, layerStart: 0, layerEndExclusive: 3 },
@@ -38,15 +48,11 @@ describe('the report of a given placement', () => {
     expect(PlanReport.decode(PlanReport.encode(report).finish())).toEqual(report);
   });
 
-  it('has the candidate infeasible, with the sentence of the rejection', () => {
+  it('selects nothing after a rejection', () => {
     const input = sampleInput({ stageCount: 0 });
     const outcome = planRun(input);
     if (outcome.kind !== 'rejected') throw new Error('no stages cannot be planned');
-    const report = givenPlacementReport({ ...given({}), input, outcome });
-    expect(report.selected).toBeUndefined();
-    expect(report.candidates).toMatchObject([
-      { status: CandidateStatus.CANDIDATE_STATUS_INFEASIBLE, reasons: [outcome.rejection.message] },
-    ]);
+    expect(planReport({ ...given({}), input, outcome }).selected).toBeUndefined();
   });
 
   it('warns of ignored placements', () => {
@@ -94,19 +100,24 @@ describe('the text behind a plan id', () => {
     ];
     expect(new Set([key, ...others]).size).toBe(4);
   });
+
+  it('does not depend on what earlier runs measured', () => {
+    expect(canonicalPlanKey('digest', plan, [{ ...settings, reservedBytes: 1000n }])).toBe(key);
+  });
 });
 
 function reportOf(change: Parameters<typeof sampleInput>[0], stage: StageSettings = settings): PlanReport {
-  return givenPlacementReport(given(change, stage));
+  return planReport(given(change, stage));
 }
 
-function given(change: Parameters<typeof sampleInput>[0], stage: StageSettings = settings): GivenPlacement {
+function given(change: Parameters<typeof sampleInput>[0], stage: StageSettings = settings): ReportSubject {
   const input = sampleInput(change);
   const plan = planOf(input);
   return {
     requestDigest: 'digest',
     input,
     outcome: { kind: 'planned', plan, planId: 'id', settings: plan.stages.map(() => stage) },
+    candidates: [candidate],
     exclusions: [{ nodeId: 5n, nodeName: 'gpu-b', reason: 'cordoned', message: 'node "gpu-b" is cordoned' }],
     nodesConsidered: 4,
     strategy: 'given',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { LayerTable, ModelInspection } from '../../../gen/stageplane/v1/model.js';
+import { type LayerTable, ModelInspection } from '../../../gen/stageplane/v1/model.js';
 import { RuntimeConfig, SamplingPolicy } from '../../../gen/stageplane/v1/plan.js';
 import { PlanRequest, RunMode } from '../../../gen/stageplane/v1/planner.js';
 import { Fidelity, KvCacheType, StageSettings } from '../../../gen/stageplane/v1/provision.js';
@@ -26,7 +26,7 @@ const layers: LayerTable = {
   tied: true,
   totalBytes: 888n,
 };
-const inspection = { facts: sampleFacts, layers, digest: 'd'.repeat(64) } as ModelInspection;
+const inspection = ModelInspection.fromPartial({ facts: sampleFacts, layers, digest: 'd'.repeat(64) });
 
 const node = (id: bigint, change: Partial<PoolNode> = {}): PoolNode => ({
   nodeId: nodeId(id),

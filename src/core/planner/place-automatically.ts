@@ -1,0 +1,126 @@
+import {
+  type AutomaticPlacement,
+  EstimateBasis,
+  type PlacementConstraints,
+  type PlanCandidate,
+} from '../../../gen/stageplane/v1/planner.js';
+import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import { type PlanRejection, PlanRejectionKind } from '../../../gen/stageplane/v1/rejection.js';
+import type { MemoryModel } from '../model/memory-model.js';
+import type { Candidate } from '../placement/candidate.js';
+import { choosePlacement } from '../placement/choose-placement.js';
+import { noPlanHint, type Relaxation } from '../placement/no-plan-hint.js';
+import { objectiveOf } from '../placement/objective.js';
+import { layerRangesOf, planCandidate } from '../placement/plan-candidate.js';
+import { rejectPlacement } from '../placement/reject-placement.js';
+import { automaticPool } from './automatic-pool.js';
+import type { PlacedStages, Placing, UnplacedStages } from './place-stages.js';
+import { cacheTypesToTry, placementProblem, shorterContexts } from './placement-request.js';
+import { rejectForPool } from './request-rejections.js';
+import { priceModel } from './stage-pricing.js';
+
+/** The search for a placement of one request with one set of settings. */
+interface Search {
+  readonly placing: Placing;
+  readonly constraints: PlacementConstraints;
+  readonly model: MemoryModel;
+}
+
+/** The best placement for what the launcher cares about, or why there is none and what would unlock it. */
+export function placeAutomatically(placing: Placing, asked: AutomaticPlacement): PlacedStages | UnplacedStages {
+  const constraints = asked.constraints ?? noConstraints;
+  let first: UnplacedStages | undefined;
+  for (const kvCacheType of cacheTypesToTry(placing.settings, constraints)) {
+    const settings = { ...placing.settings, kvCacheType };
+    const outcome = placeWith({ ...placing, settings }, constraints, asked);
+    if (outcome.kind === 'placed') return outcome;
+    first ??= outcome;
+  }
+  return first!;
+}
+
+function placeWith(placing: Placing, constraints: PlacementConstraints, asked: AutomaticPlacement) {
+  const { settings, pricing } = placing;
+  const model = priceModel(pricing, settings);
+  if (model.kind === 'unknown') return unplaced(rejectForUnknownMemory(model.message));
+  const search: Search = { placing, constraints, model };
+  const { nodes, obstacles } = automaticPool(placing.pool, settings, constraints);
+  if (nodes.length === 0) {
+    const reasons = [...obstacles.values()];
+    return { ...unplaced(rejectForPool(0, placing.request.stageCount || 1, reasons)), obstacles };
+  }
+  const problem = placementProblem(search, nodes);
+  const outcome = choosePlacement(problem, objectiveOf(asked.objective));
+  const profiling = nodes.some(({ profilingRequired }) => profilingRequired);
+  const candidates = outcome.candidates.map((candidate) => reported(candidate, model, profiling));
+  if (outcome.kind === 'rejected') {
+    const hint = noPlanHint(problem, relaxations(search, nodes));
+    return { ...unplaced(rejectPlacement(outcome.fault)), candidates, hint, obstacles };
+  }
+  const { strategy, placement } = outcome.selected;
+  return {
+    kind: 'placed',
+    placement: { $case: 'layerRanges', value: layerRangesOf(placement) },
+    stageCount: placement.stages.length,
+    strategy,
+    because: [...outcome.selectedBecause, ...cacheTypeReason(placing, settings)],
+    settings,
+    candidates,
+    obstacles,
+  } as const;
+}
+
+const noConstraints: PlacementConstraints = {
+  allowKvQuantisation: false,
+  layerCaps: [],
+  excludedNodeIds: [],
+  pins: [],
+};
+
+const NOTE = "what a token reads, at the bandwidth of each device's table entry, and the hops between nodes";
+
+function reported(candidate: Candidate, model: MemoryModel, profilingRequired: boolean): PlanCandidate {
+  const stages = candidate.placement?.stages ?? [];
+  const memory = stages.map(({ node, layerStart, layerEndExclusive }, stageIndex) =>
+    model.stage(layerStart, layerEndExclusive, { stageIndex, nodeId: node.nodeId }),
+  );
+  const basis = EstimateBasis.ESTIMATE_BASIS_STATIC;
+  return planCandidate(candidate, { memory, basis, note: NOTE, profilingRequired });
+}
+
+/** What else a launcher could ask for, the least loss first. Made only as far as the first that helps. */
+function* relaxations(search: Search, nodes: ReturnType<typeof automaticPool>['nodes']): Generator<Relaxation> {
+  const { placing } = search;
+  const { settings, pricing } = placing;
+  for (const kvCacheType of cacheTypesToTry(settings, { allowKvQuantisation: true }).slice(1)) {
+    yield* relaxed({ ...settings, kvCacheType }, 'allow a quantised KV cache');
+  }
+  for (const contextLength of shorterContexts(settings)) {
+    yield* relaxed({ ...settings, contextLength }, `ask for a context of ${contextLength} tokens`);
+  }
+
+  function* relaxed(other: StageSettings, text: string): Generator<Relaxation> {
+    const model = priceModel(pricing, other);
+    if (model.kind === 'unknown') return;
+    const problem = placementProblem({ ...search, placing: { ...placing, settings: other }, model }, nodes);
+    yield { text, problem };
+  }
+}
+
+function cacheTypeReason({ request }: Placing, { kvCacheType }: StageSettings): string[] {
+  const asked = request.settings?.kvCacheType ?? 0;
+  const isOther = asked === 0 ? kvCacheType !== 1 : asked !== kvCacheType;
+  return isOther ? ['keys and values are quantised, since nothing fits otherwise and the request allows it'] : [];
+}
+
+function rejectForUnknownMemory(message: string): PlanRejection {
+  return {
+    kind: PlanRejectionKind.PLAN_REJECTION_KIND_UNSUPPORTED_MODEL,
+    message,
+    violations: [{ field: 'placement.automatic', message }],
+  };
+}
+
+function unplaced(rejection: PlanRejection): UnplacedStages {
+  return { kind: 'rejected', rejection };
+}
