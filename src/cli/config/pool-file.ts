@@ -21,11 +21,8 @@ export async function readPoolFile(path: string): Promise<PoolFile> {
   if (found.size > limits.poolFileBytes) {
     return refused(`has ${found.size} bytes; describe the pool in at most ${limits.poolFileBytes}`);
   }
-  try {
-    return parsePool(await readFile(path, 'utf8'));
-  } catch (error) {
-    return refused(`cannot be read: ${(error as Error).message}`);
-  }
+  const text = await readFile(path, 'utf8').catch((error: Error) => error);
+  return typeof text === 'string' ? parsePool(text) : refused(`cannot be read: ${text.message}`);
 
   function refused(problem: string): PoolFile {
     return { kind: 'refused', problems: [{ field: '--nodes', message: `"${path}" ${problem}` }] };
@@ -43,9 +40,20 @@ export function parsePool(text: string): PoolFile {
       problems: [{ field: `line ${lines.linePos(broken.pos[0]).line}`, message: broken.message }],
     };
   }
-  const { nodes, problems } = readPoolNodes(document.toJS({ maxAliasCount: limits.poolFileAliases }));
+  const value = plainValue(document);
+  if (value instanceof Error) return { kind: 'refused', problems: [{ field: 'nodes', message: value.message }] };
+  const { nodes, problems } = readPoolNodes(value);
   if (problems.length === 0) return { kind: 'read', nodes };
   return { kind: 'refused', problems: problems.map((problem) => located(problem, document, lines)) };
+}
+
+/** An error where the text refers to what it has not named, or to too much. */
+function plainValue(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: limits.poolFileAliases });
+  } catch (error) {
+    return error;
+  }
 }
 
 /** Where a problem is, as a line and the path of a field. */
