@@ -5,13 +5,13 @@ import { RuntimeConfig } from '../../gen/stageplane/v1/plan.js';
 import { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { Fidelity, KvCacheType, StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { automaticPlacement } from './automatic-placement.js';
-import type { PlanValues } from './commands/plan.js';
-import type { clientSettings } from './config/common-settings.js';
+import type { modelOperand, planSettings } from './commands/plan-settings.js';
+import type { Values } from './config/setting.js';
 import type { Violation } from './failure.js';
 import { findNode } from './find-node.js';
 
 /** What `plan` and `run` both take. */
-export type PlanValuesOnly = Omit<PlanValues, keyof typeof clientSettings | 'explainNode'>;
+export type PlanValuesOnly = Values<typeof planSettings & typeof modelOperand>;
 
 export type BuiltRequest =
   | { readonly kind: 'built'; readonly request: PlanRequest }

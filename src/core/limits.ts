@@ -38,6 +38,15 @@ export const limits = {
    */
   defaultMicroBatchRows: 128,
 
+  /** Bytes of a file that describes a pool: its most nodes, each with a hundred times what it needs. */
+  poolFileBytes: 1024 * 1024,
+  /** Nodes of such a file, copies included: far more than one model is ever cut for. */
+  poolFileNodes: 1000,
+  /** Places where such a file may repeat what it has named before: a few common parts, and no bomb of them. */
+  poolFileAliases: 1000,
+  /** CPU cores of one node in such a file. */
+  coresPerNode: 65_536,
+
   // --- memory
   /** Bytes of a device that no plan may use: what its system, driver and desktop take between two heartbeats. */
   deviceReserveBytes: 256 * 1024 ** 2,

@@ -1,6 +1,6 @@
+import { type TensorTypeName, tensorBytes, tensorTypes } from '../core/tensors/tensor-type.js';
 import { DEFAULT_ALIGNMENT, padded } from './alignment.js';
 import type { GgufVersion } from './read-header.js';
-import { type TensorTypeName, tensorBytes, tensorTypes } from './tensor-type.js';
 import { type NumberType, type NumberValue, numberTypes, valueTypes } from './value-type.js';
 
 /** A metadata value to write. */

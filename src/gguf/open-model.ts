@@ -1,11 +1,11 @@
 import { limits } from '../core/limits.js';
 import { quoted } from '../core/quoted.js';
+import { type TensorGroup, tensorGroup } from '../core/tensors/tensor-group.js';
 import { type OpenSource, openFileSource } from './byte-source.js';
 import { GgufError, type Refused, refusing } from './gguf-error.js';
 import type { Metadata } from './metadata.js';
 import type { GgufVersion } from './read-header.js';
 import { readShards, type Shard } from './read-shards.js';
-import { type TensorGroup, tensorGroup } from './tensor-group.js';
 import type { PlacedTensor } from './tensor-placement.js';
 
 /** A tensor of a model: which file, where in it, and who needs it. */

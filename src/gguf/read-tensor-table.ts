@@ -1,7 +1,7 @@
 import { limits } from '../core/limits.js';
+import { type TensorTypeName, tensorBytes, tensorTypeName, tensorTypes } from '../core/tensors/tensor-type.js';
 import type { HeaderCursor } from './header-cursor.js';
 import { readName } from './read-metadata.js';
-import { type TensorTypeName, tensorBytes, tensorTypeName, tensorTypes } from './tensor-type.js';
 
 /** One row of the tensor table, checked as far as it can be alone. */
 export interface TensorRow {

@@ -1,5 +1,5 @@
+import type { TensorGroup } from '../core/tensors/tensor-group.js';
 import type { GgufModel, ModelTensor } from './open-model.js';
-import type { TensorGroup } from './tensor-group.js';
 
 /** Where in the pipeline a stage stands; both are true when it is the only one. */
 export interface StagePosition {

@@ -1,7 +1,7 @@
 import { quoted } from '../core/quoted.js';
+import type { TensorTypeName } from '../core/tensors/tensor-type.js';
 import { GgufError } from './gguf-error.js';
 import type { TensorRow } from './read-tensor-table.js';
-import type { TensorTypeName } from './tensor-type.js';
 
 /** A tensor and where its bytes are. */
 export interface PlacedTensor {

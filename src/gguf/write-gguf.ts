@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { tensorBytes } from '../core/tensors/tensor-type.js';
 import { padded } from './alignment.js';
 import { encodeHeader, type WritableHeader, type WritableTensor } from './encode-header.js';
-import { tensorBytes } from './tensor-type.js';
 
 /** A tensor with its data. */
 export interface WritableTensorData extends WritableTensor {

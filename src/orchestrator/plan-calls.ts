@@ -3,6 +3,7 @@ import { CreateRunRequest } from '../../gen/stageplane/v1/orchestrator_service.j
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { runId } from '../core/ids.js';
 import { poolOf } from '../core/machine/pool.js';
+import { planAnswer } from '../core/planner/plan-answer.js';
 import { type PlanningRequest, planRequest } from '../core/planner/plan-request.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { answerError, runNotFound } from './answer-errors.js';
@@ -36,15 +37,8 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
         runId: runId(0n),
         sha256,
       });
-      if (outcome.kind === 'rejected') {
-        return {
-          outcome: { $case: 'rejection', value: outcome.rejection },
-          report: outcome.report,
-        };
-      }
-      recent.remember(outcome.report.selected);
-      const value = { plan: outcome.plan, settings: [...outcome.settings] };
-      return { outcome: { $case: 'plan', value }, report: outcome.report };
+      if (outcome.kind === 'planned') recent.remember(outcome.report.selected);
+      return planAnswer(outcome);
     },
 
     async createRun(request) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/core/limits.js';
+import { type TensorTypeName, tensorTypes } from '../../src/core/tensors/tensor-type.js';
 import { encodeHeader, type WritableHeader } from '../../src/gguf/encode-header.js';
 import type { GgufError } from '../../src/gguf/gguf-error.js';
 import { readHeader } from '../../src/gguf/read-header.js';
-import { type TensorTypeName, tensorTypes } from '../../src/gguf/tensor-type.js';
 import { valueTypes } from '../../src/gguf/value-type.js';
 import { MemorySource } from './memory-source.js';
 import { RawBytes, rawHeader } from './raw-bytes.js';

@@ -4,8 +4,8 @@ import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/o
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { PlanRejectionKind as Kind } from '../../gen/stageplane/v1/rejection.js';
+import type { TensorTypeName } from '../../src/core/tensors/tensor-type.js';
 import { openForSlices } from '../../src/gguf/slice/write-slice.js';
-import type { TensorTypeName } from '../../src/gguf/tensor-type.js';
 import { writeGguf } from '../../src/gguf/write-gguf.js';
 import { unaryCall } from '../../src/grpc/client.js';
 import { judgeForLlama } from '../../src/orchestrator/engine-verdict.js';

@@ -1,5 +1,5 @@
+import type { TensorTypeName } from '../../core/tensors/tensor-type.js';
 import type { GgufModel } from '../open-model.js';
-import type { TensorTypeName } from '../tensor-type.js';
 
 /** Types that ggml computes with inside or only stores: it has no conversion of a single row of them. */
 export const typesWithoutRows: ReadonlySet<TensorTypeName> = new Set([

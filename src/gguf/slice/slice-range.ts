@@ -29,15 +29,33 @@ export function cutStep({ architecture, cutEvery }: SliceRecipe, model: GgufMode
   return model.metadata.integer(`${architecture}.${cutEvery.key}`, 1, model.numLayers) ?? cutEvery.fallback;
 }
 
+/** What of a model decides where it may be cut. */
+export interface CutShape {
+  readonly numLayers: number;
+  /** Layers between two places where it may be cut. */
+  readonly step: number;
+  readonly hasWindow: boolean;
+  readonly tensorNames: ReadonlySet<string>;
+}
+
 /** Every layer at which a stage may start, and why not elsewhere. Throws GgufError when the header's value is unusable. */
 export function modelCuts(recipe: SliceRecipe, model: GgufModel): ModelCuts {
+  return cutsOf(recipe, {
+    numLayers: model.numLayers,
+    step: cutStep(recipe, model),
+    hasWindow: hasWindow(model),
+    tensorNames: new Set(model.tensors.map(({ name }) => name)),
+  });
+}
+
+/** The same of a model of which there may be no file. */
+export function cutsOf(recipe: SliceRecipe, shape: CutShape): ModelCuts {
   const engine = 'llama.cpp';
-  const step = cutStep(recipe, model);
-  const because = whyUncut(recipe, model, step);
+  const { numLayers, step, tensorNames } = shape;
+  const because = whyUncut(recipe, shape);
   if (because !== undefined) return { kind: 'uncut', engine, because };
-  const names = new Set(model.tensors.map(({ name }) => name));
-  const starts = Array.from({ length: Math.ceil(model.numLayers / step) - 1 }, (_, index) => (index + 1) * step).filter(
-    (layer) => missingTensor(recipe, names, layer) === undefined,
+  const starts = Array.from({ length: Math.ceil(numLayers / step) - 1 }, (_, index) => (index + 1) * step).filter(
+    (layer) => missingTensor(recipe, tensorNames, layer) === undefined,
   );
   const rule =
     step > 1 ? `only at multiples of ${step}` : `only before a layer with ${recipe.expectedLayerTensors.join(', ')}`;
@@ -58,13 +76,13 @@ export function sliceObstacle(recipe: SliceRecipe, model: GgufModel, range: Slic
   return `${name} cannot be cut at layer ${cut}, ${cuts.rule}: plan layer ranges that end there`;
 }
 
-function whyUncut(recipe: SliceRecipe, model: GgufModel, step: number): string | undefined {
-  const telling = recipe.tellingLayerCounts.find(({ layers }) => layers === model.numLayers);
+function whyUncut(recipe: SliceRecipe, { numLayers, step, hasWindow, tensorNames }: CutShape): string | undefined {
+  const telling = recipe.tellingLayerCounts.find(({ layers }) => layers === numLayers);
   if (telling !== undefined) return `${telling.layers} layers ${telling.because}`;
-  if (step === 1 && hasWindow(model)) {
+  if (step === 1 && hasWindow) {
     return 'it has an attention window, which the models that were tried had not';
   }
-  const missing = missingTensor(recipe, new Set(model.tensors.map(({ name }) => name)), 0);
+  const missing = missingTensor(recipe, tensorNames, 0);
   return missing && `it has no ${missing}, as the models that were tried have`;
 }
 

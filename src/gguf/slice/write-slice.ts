@@ -1,8 +1,8 @@
 import { limits } from '../../core/limits.js';
+import { tensorBytes } from '../../core/tensors/tensor-type.js';
 import { padded } from '../alignment.js';
 import { encodeHeader } from '../encode-header.js';
 import { type GgufModel, openModel } from '../open-model.js';
-import { tensorBytes } from '../tensor-type.js';
 import { writeGguf } from '../write-gguf.js';
 import { sliceHeader } from './slice-header.js';
 import type { SliceRange } from './slice-range.js';

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { tensorTypes } from '../../../core/tensors/tensor-type.js';
 import type { GgufModel, ModelTensor } from '../../../gguf/open-model.js';
 import type { SliceRecipe } from '../../../gguf/slice/slice-recipe.js';
-import { tensorTypes } from '../../../gguf/tensor-type.js';
 import type { LlamaLibrary } from './llama-library.js';
 import type { Pointer } from './structs.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { tensorTypes } from '../../../../src/core/tensors/tensor-type.js';
 import { typesWithoutRows } from '../../../../src/gguf/slice/embedding-obstacle.js';
-import { tensorTypes } from '../../../../src/gguf/tensor-type.js';
 import { findLlamaPackage } from '../../../../src/worker/engine/llama/llama-package.js';
 import { testLibrary } from './cut-model.js';
 

@@ -1,11 +1,29 @@
-import type { LayerFacts, LayerTable } from '../../gen/stageplane/v1/model.js';
-import type { GgufModel, ModelTensor } from './open-model.js';
+import type { LayerFacts, LayerTable } from '../../../gen/stageplane/v1/model.js';
+import type { TensorGroup } from './tensor-group.js';
+
+/** What the sums need of a tensor. */
+export interface WeighedTensor {
+  readonly name: string;
+  /** GGML type name. */
+  readonly type: string;
+  readonly bytes: number;
+  readonly group: TensorGroup;
+}
+
+/** What the sums need of a model. */
+export interface WeighedModel {
+  readonly numLayers: number;
+  /** In the order in which `tensorTypes` shall name their types. */
+  readonly tensors: readonly WeighedTensor[];
+  /** True when there is an embedding but no `output.weight`. */
+  readonly tied: boolean;
+}
 
 /**
  * Sums the tensors of a model by layer and group; the sums add up to all tensor bytes. `layers` is empty when no layer
  * has a tensor, as in a file that holds only a vocabulary.
  */
-export function layerTable(model: GgufModel): LayerTable {
+export function layerTable(model: WeighedModel): LayerTable {
   const layers = emptyLayers(model.numLayers);
   const sums = {
     layer: 0n,
@@ -42,7 +60,7 @@ function emptyLayers(count: number): LayerFacts[] {
 /** All experts of a layer in one tensor, or one of them, as older files have it. Not the shared ones: all tokens read those. */
 const expertTensor = /\.ffn_(?:\w+_exps|(?:gate|up|down)\.\d+)\./;
 
-function addTensor(layer: LayerFacts, tensor: ModelTensor): void {
+function addTensor(layer: LayerFacts, tensor: WeighedTensor): void {
   layer.sizeBytes += BigInt(tensor.bytes);
   if (expertTensor.test(tensor.name)) layer.expertBytes += BigInt(tensor.bytes);
   layer.tensorCount += 1;
