@@ -2,6 +2,7 @@ import type { OrchestratorServiceService } from '../../gen/stageplane/v1/orchest
 import { CreateRunRequest } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { runId } from '../core/ids.js';
+import { ledgerOf } from '../core/machine/footprints.js';
 import { poolOf } from '../core/machine/pool.js';
 import { planAnswer } from '../core/planner/plan-answer.js';
 import { type PlanningRequest, planRequest } from '../core/planner/plan-request.js';
@@ -34,6 +35,7 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
       const outcome = planRequest({
         ...read,
         pool: poolOf(draft),
+        ledger: ledgerOf(draft),
         runId: runId(0n),
         sha256,
       });

@@ -4,6 +4,7 @@ import { type PlanningOutcome, type PlanningRequest, planRequest } from '../plan
 import type { Draft } from './draft.js';
 import type { Answer } from './effects.js';
 import type { CallId, RunRequest } from './events.js';
+import { ledgerOf } from './footprints.js';
 import { poolOf } from './pool.js';
 import { recordRun } from './run-lifecycle.js';
 import type { RunState } from './state.js';
@@ -34,6 +35,7 @@ function planAndCommit(draft: Draft, request: RunRequest): Answer {
     modelCuts: request.modelCuts,
     warnings: request.warnings,
     pool: poolOf(draft),
+    ledger: ledgerOf(draft),
     runId: id,
     sha256: draft.rules.sha256,
   };

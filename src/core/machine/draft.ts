@@ -13,6 +13,7 @@ import {
 import type { Answer, Effect, LogFields } from './effects.js';
 import type { CallId, Timer } from './events.js';
 import { forgetOldRecords } from './forget-old-records.js';
+import { putLast, replaceAll } from './overlay.js';
 import type { Rules } from './rules.js';
 import type {
   ClusterState,
@@ -291,17 +292,4 @@ export class Draft {
     else runs.delete(run.runId);
     this.placements.set(id, runs);
   }
-}
-
-function replaceAll<K, V>(target: Map<K, V>, changes: ReadonlyMap<K, V | undefined>): void {
-  for (const [key, value] of changes) {
-    if (value === undefined) target.delete(key);
-    else target.set(key, value);
-  }
-}
-
-/** A record that is renewed is the newest one. */
-function putLast(records: Map<string, FootprintRecord>, record: FootprintRecord): void {
-  records.delete(record.key);
-  records.set(record.key, record);
 }
