@@ -18,6 +18,9 @@ export class UsageMeter {
   #gpus: readonly Device[] = [];
   #asking = false;
 
+  /** @param memory bytes of RAM that stages may use; default: all */
+  constructor(readonly memory?: bigint) {}
+
   /** @param devices as last described; a machine without GPUs never asks for them again */
   describe(devices: readonly Device[]): void {
     this.#gpus = devices.filter(({ deviceId }) => deviceId !== CPU_DEVICE);
@@ -29,9 +32,11 @@ export class UsageMeter {
     if (this.#gpus.length > 0) void this.#askGpus();
     const workers = [...pids].map(([name, pid]) => measureWorker(name, pid, stages.get(name)));
     const heldOn = (id: string) => sum(workers.map(({ device, onDevice = 0n }) => (device === id ? onDevice : 0n)));
+    const inRam = sum(workers.map((worker) => worker.inRam ?? 0n));
+    const left = this.memory === undefined ? undefined : Number(this.memory - inRam);
     return {
       devices: [
-        { deviceId: CPU_DEVICE, freeBytes: freeMemory(), residentBytes: sum(workers.map(({ inRam = 0n }) => inRam)) },
+        { deviceId: CPU_DEVICE, freeBytes: freeMemory(left), residentBytes: inRam },
         ...this.#gpus.map(({ deviceId, freeBytes }) => ({ deviceId, freeBytes, residentBytes: heldOn(deviceId) })),
       ],
       residentBytes: new Map(

@@ -25,7 +25,8 @@ export interface Store {
    *
    * A run that is deleted takes its events and its answer along, those of the same turn too. Its request record stays, so that the
    * same request cannot have a second effect (I9); of the records whose run is gone only the newest are kept, so that
-   * there are never more than `limits.requestRecords` (I16). Of footprints the newest are kept, whatever became of their run.
+   * there are never more than `limits.requestRecords` (I16). Of footprints the newest are kept,
+   * whatever became of their run.
    */
   commit(changes: Changes): void;
 

@@ -138,3 +138,17 @@ describe('usage', () => {
     expect(devices[0]?.residentBytes).toBeGreaterThan(process.platform === 'linux' ? 0n : -1n);
   });
 });
+
+describe('RAM that is kept to a size', () => {
+  it('is all that there is for stages, less what they hold', async () => {
+    const { devices } = await describeMachine('0', {}, 64n * MIB);
+    expect(devices[0]).toMatchObject({ totalBytes: 64n * MIB, freeBytes: 64n * MIB });
+    const meter = new UsageMeter(4096n * MIB);
+    meter.describe(devices);
+    const free = (pids: ReadonlyMap<string, number>) => meter.measure(new Map(), pids).devices[0]!;
+    expect(free(new Map()).freeBytes).toBe(4096n * MIB);
+    const busy = free(new Map([['s', process.pid]]));
+    expect(busy.freeBytes).toBe(4096n * MIB - busy.residentBytes);
+    expect(new UsageMeter(1n).measure(new Map(), new Map([['s', process.pid]])).devices[0]!.freeBytes).toBe(0n);
+  });
+});

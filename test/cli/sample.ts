@@ -214,6 +214,14 @@ export function stageUpdate(revision: bigint, stageIndex: number, phase: StagePh
   });
 }
 
+export function exceededUpdate(revision: bigint, stageIndex: number, reservedBytes: bigint, deviceBytes: bigint) {
+  const value = { stageIndex, nodeId: BigInt(stageIndex + 2), reservedBytes, deviceBytes };
+  const detail = { $case: 'reservationExceeded' as const, value };
+  return WatchRunResponse.fromPartial({
+    update: { $case: 'event', value: { revision, runId: 7n, generation: 1, at, detail } },
+  });
+}
+
 export function loadUpdate(stageIndex: number, bytesDone: bigint, bytesTotal: bigint) {
   const progress = { phase: LoadProgress_Phase.PHASE_BYTES, bytesDone, bytesTotal };
   return WatchRunResponse.fromPartial({ update: { $case: 'loading', value: { stageIndex, progress } } });

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { limits } from '../../core/limits.js';
+import { parseBytes } from '../../core/parse-bytes.js';
 import { U32_MAX, U64_MAX } from '../../core/uint.js';
 import { parseListenAddress } from '../../grpc/listen-address.js';
 import { parseDuration } from '../format/duration.js';
@@ -48,6 +49,12 @@ export function readDuration(least: number): Reader<number> {
     return millis > limits.deadlineMillis ? refused('is too long; 24h is the most') : { kind: 'read', value: millis };
   };
 }
+
+/** Bytes, with their unit. */
+export const readBytes: Reader<bigint> = (text) => {
+  const bytes = parseBytes(text);
+  return bytes === undefined ? refused('is no size; write one such as 16GiB or 24GB') : { kind: 'read', value: bytes };
+};
 
 /** A number from `least` to `most`. */
 export function readCount(least: number, most = U32_MAX): Reader<number> {

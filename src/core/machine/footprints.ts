@@ -18,9 +18,9 @@ export function ledgerOf(draft: Draft): (settings: StageSettings) => Ledger {
 }
 
 /**
- * Keeps what a stage measured when it had loaded. The newest measurement replaces the one before: it is of the engine and
- * driver that the nodes have now, while the largest would keep for ever what an older build once needed. One that is too
- * small for the next stage is corrected by that stage's own.
+ * Keeps what a stage measured when it had loaded. The newest measurement replaces the one before: it is of the engine
+ * and driver that the nodes have now, while the largest would keep for ever what an older build once needed. One that is
+ * too small for the next stage is corrected by that stage's own.
  */
 export function noteFootprint(draft: Draft, run: RunState, stage: StageState, { deviceBytes }: StageFootprint): void {
   const settings = run.settings[stage.index];

@@ -2,8 +2,8 @@ import { KvCacheType, type StageSettings } from '../../../gen/stageplane/v1/prov
 
 /**
  * Names in the ledger what stages of a model with these settings hold, by their layers `[start, end)`: everything that
- * changes a stage's memory, and nothing else. Whether it is first or last follows from its layers. The part of the settings is
- * made once, since a search asks for thousands of ranges.
+ * changes a stage's memory, and nothing else. Whether it is first or last follows from its layers. The part of the
+ * settings is made once, since a search asks for thousands of ranges.
  */
 export function footprintKey(settings: StageSettings): (start: number, end: number) => string {
   const { modelDigest, totalLayers, contextLength, microBatch, sessions } = settings;
