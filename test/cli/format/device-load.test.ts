@@ -43,3 +43,8 @@ it('keeps devices of one node apart, and knows nothing of one that it cannot fin
   ]);
   expect(loads.map(fullness)).toEqual([undefined, undefined, undefined]);
 });
+
+it('takes the only device of a node for the one that nobody named', () => {
+  const memory = [MemoryBreakdown.fromPartial({ stageIndex: 0, nodeId: 2n })];
+  expect(deviceLoads(memory, [alpha], () => '')).toMatchObject([{ device: { deviceId: 'cpu' } }]);
+});

@@ -4,8 +4,11 @@ import { explainNode } from '../../../src/cli/explain-node.js';
 import { nodeExplanation, nodeExplanationDocument } from '../../../src/cli/format/node-explanation.js';
 import { alpha, beta, pricedReport, sampleNode, sampleSettings } from '../sample.js';
 
-/** A stage that has not loaded yet. */
-const live = [{ deviceId: 'cpu', reservedBytes: 1n << 30n, residentBytes: 0n }];
+/** A stage that has not loaded yet, and one on a device that is not the one in question. */
+const live = [
+  { deviceId: 'cpu', reservedBytes: 1n << 30n, residentBytes: 0n },
+  { deviceId: 'cuda:0', reservedBytes: 8n << 30n, residentBytes: 0n },
+];
 const priced = { report: pricedReport, settings: sampleSettings, live, headroomMillis: undefined };
 
 it('says of a node that is used which stage it has, part by part, and how much of it that is', () => {
