@@ -1,6 +1,7 @@
 import { nodeId, runId } from '../ids.js';
 import { limits } from '../limits.js';
-import { type PlanningOutcome, type PlanningRequest, planRequest } from '../planner/plan-request.js';
+import { type PlanningOutcome, planRequest } from '../planner/plan-request.js';
+import type { PlanningRequest } from '../planner/planning-request.js';
 import type { Draft } from './draft.js';
 import type { Answer } from './effects.js';
 import type { CallId, RunRequest } from './events.js';

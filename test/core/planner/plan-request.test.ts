@@ -7,7 +7,8 @@ import { Fidelity, KvCacheType, StageSettings } from '../../../gen/stageplane/v1
 import { PlanRejectionKind as Kind } from '../../../gen/stageplane/v1/rejection.js';
 import { nodeId, runId } from '../../../src/core/ids.js';
 import type { ModelCuts } from '../../../src/core/planner/model-cuts.js';
-import { type PlanningRequest, planRequest } from '../../../src/core/planner/plan-request.js';
+import { planRequest } from '../../../src/core/planner/plan-request.js';
+import type { PlanningRequest } from '../../../src/core/planner/planning-request.js';
 import type { PoolNode } from '../../../src/core/planner/pool-node.js';
 import { sampleFacts } from '../machine/samples.js';
 

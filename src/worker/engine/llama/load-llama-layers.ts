@@ -91,8 +91,12 @@ function layersOf(
     architecture: spec.model.architecture,
     effectiveStart: spec.range.start,
     vocabularySize: embedding?.size ?? context.vocabularySize,
-    // The device is the host, and what the stage holds there is this process.
-    footprint: { bytesRead: file.bytesRead, bytesDigest: file.bytesDigest, deviceBytes: process.memoryUsage.rss() },
+    // The device is the host, and what the stage holds there is this process, with what its first long prompt will take.
+    footprint: {
+      bytesRead: file.bytesRead,
+      bytesDigest: file.bytesDigest,
+      deviceBytes: process.memoryUsage.rss() + context.computeBytes,
+    },
   };
   const sampling = last ? settings : undefined;
   return new LlamaLayers(facts, { context, embedding, sampling, sessions, release: () => file.release() });

@@ -6,6 +6,17 @@ import type { LlamaApi } from './llama-api.js';
 const WARNING = 3;
 const ERROR = 4;
 const KEPT_LINES = 4;
+/** How it tells of each buffer that it has allocated for intermediate results. */
+const COMPUTE_BUFFER = /compute buffer size = +([\d.]+) MiB/;
+const MIB = 1024 ** 2;
+
+export interface Listened<T> {
+  readonly result: T;
+  /** Its last ones, in one sentence's worth of text. */
+  readonly complaints: string;
+  /** Bytes that it has allocated for intermediate results, to a hundredth of a MiB. */
+  readonly computeBytes: number;
+}
 
 /**
  * The library logs hundreds of lines per load to stderr. It is silenced, and listened to only where its words explain a
@@ -14,7 +25,8 @@ const KEPT_LINES = 4;
 export class QuietLog {
   readonly #callback: unknown;
   readonly #silence: unknown;
-  #lines: string[] | undefined;
+  #complaints: string[] | undefined;
+  #computeBytes = 0;
 
   constructor(
     library: typeof koffi,
@@ -28,22 +40,25 @@ export class QuietLog {
     api.setLog(this.#silence, null);
   }
 
-  /** Runs `work` and gives the library's last complaints, in one sentence's worth of text. */
-  listen<T>(work: () => T): { readonly result: T; readonly complaints: string } {
-    const lines: string[] = [];
-    this.#lines = lines;
+  /** Runs `work` and gives what the library said of it. */
+  listen<T>(work: () => T): Listened<T> {
+    const complaints: string[] = [];
+    this.#computeBytes = 0;
+    this.#complaints = complaints;
     this.api.setLog(this.#callback, null);
     try {
       const result = work();
-      return { result, complaints: lines.slice(-KEPT_LINES).join('; ') };
+      return { result, complaints: complaints.slice(-KEPT_LINES).join('; '), computeBytes: this.#computeBytes };
     } finally {
       this.api.setLog(this.#silence, null);
-      this.#lines = undefined;
+      this.#complaints = undefined;
     }
   }
 
   #heard(level: number, text: string): void {
     const line = text.trim();
-    if ((level === WARNING || level === ERROR) && line !== '') this.#lines?.push(line);
+    if ((level === WARNING || level === ERROR) && line !== '') this.#complaints?.push(line);
+    const [, mebibytes] = COMPUTE_BUFFER.exec(line) ?? [];
+    if (mebibytes !== undefined) this.#computeBytes += Math.round(Number(mebibytes) * MIB);
   }
 }

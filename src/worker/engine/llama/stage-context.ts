@@ -31,6 +31,8 @@ export class StageContext {
   /** Elements of a row. */
   readonly width: number;
   readonly vocabularySize: number;
+  /** Bytes for intermediate results. They are not in memory before a run needs them: a long prompt needs all. */
+  readonly computeBytes: number;
   readonly #library: LlamaLibrary;
   readonly #context: Pointer;
   readonly #memory: Pointer;
@@ -50,13 +52,15 @@ export class StageContext {
     this.vocabularySize = api.vocabularySize(api.vocabulary(model));
     this.#tap = settings.output === 'rows' ? new HiddenTap(library, api.modelLayers(model) - 1) : undefined;
     const params = contextParams(api.defaultContextParams(), settings, this.#tap?.callback ?? null);
-    const { result: context, complaints } = library.log.listen(() => api.openContext(model, params));
+    const opened = library.log.listen(() => api.openContext(model, params));
+    const { result: context, complaints } = opened;
     if (context === null) {
       this.#tap?.free();
       api.freeModel(model);
       throw new Error(`no room for ${settings.sequences} x ${settings.contextLength} tokens of context: ${complaints}`);
     }
     this.#context = context;
+    this.computeBytes = opened.computeBytes;
     this.#memory = api.memory(context);
     this.#pool = sleepingThreadPool(library, settings.threads);
     api.attachThreadPool(context, this.#pool.pointer, this.#pool.pointer);
