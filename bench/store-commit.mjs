@@ -108,5 +108,5 @@ function commits(rows) {
 }
 
 function changes(cluster, events) {
-  return { cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events, answers: [] };
+  return { cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events, answers: [], footprints: [] };
 }

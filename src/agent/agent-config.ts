@@ -21,6 +21,8 @@ export interface AgentConfig {
   readonly nodeId?: bigint | undefined;
   /** Forget cluster, node id and epoch, and join as a new node. */
   readonly rejoin?: boolean | undefined;
+  /** Bytes of RAM that stages may use; default: all of this machine. */
+  readonly memory?: bigint | undefined;
   /** Free labels, at most 64. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Stages held at once; default and upper bound `limits.heldStagesPerNode`. */

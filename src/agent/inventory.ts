@@ -12,10 +12,11 @@ const cpuOnly: ReadonlySet<string> = new Set(['fixture', 'llama.cpp']);
 /** RAM as a device. */
 export const CPU_DEVICE = 'cpu';
 
-/** Measures what this machine has. Never fails: what cannot be found out is left out or 0. */
+/** Measures what this machine has. Never fails: what cannot be found out is left out or 0. `memory` is RAM for stages. */
 export async function describeMachine(
   agentVersion: string,
   labels: Readonly<Record<string, string>>,
+  memory?: bigint,
 ): Promise<NodeDescriptor> {
   const [cores, gpus] = await Promise.all([physicalCores(), nvidiaGpus()]);
   return {
@@ -24,7 +25,7 @@ export async function describeMachine(
     architecture: process.arch,
     physicalCores: cores,
     agentVersion,
-    devices: [memoryDevice(), ...gpus].slice(0, limits.devicesPerNode),
+    devices: [memoryDevice(memory), ...gpus].slice(0, limits.devicesPerNode),
     labels: { ...labels },
   };
 }
@@ -40,12 +41,13 @@ export function offerEngines(builds: ReadonlyMap<string, string>, devices: reado
     .map(([name, build]) => ({ name, build, deviceIds: cpuOnly.has(name) ? [CPU_DEVICE] : all }));
 }
 
-function memoryDevice(): Device {
+function memoryDevice(memory: bigint | undefined): Device {
+  const ours = memory === undefined ? undefined : Number(memory);
   return {
     deviceId: CPU_DEVICE,
     kind: DeviceKind.DEVICE_KIND_CPU,
     name: cpus()[0]?.model.trim() ?? '',
-    totalBytes: totalMemory(),
-    freeBytes: freeMemory(),
+    totalBytes: totalMemory(ours),
+    freeBytes: freeMemory(ours),
   };
 }

@@ -42,7 +42,7 @@ export class NodeAgent {
   readonly #loop: AgentLoop;
   readonly #supervisor: Supervisor;
   readonly #deliveries: DeliveryQueue;
-  readonly #meter = new UsageMeter();
+  readonly #meter: UsageMeter;
   readonly #stopped = new AbortController();
   readonly #alarms = {
     heartbeat: new Alarm(suspendClock, () => this.#heartbeat()),
@@ -57,6 +57,7 @@ export class NodeAgent {
 
   constructor(private readonly parts: NodeAgentParts) {
     const { config, identity, logFolder, pool } = parts;
+    this.#meter = new UsageMeter(config.memory);
     this.#left = new Promise((resolve) => {
       this.#hasLeft = resolve;
     });
@@ -115,7 +116,7 @@ export class NodeAgent {
   }
 
   async #describe(): Promise<void> {
-    this.#descriptor = await describeMachine(version, this.parts.config.labels ?? {});
+    this.#descriptor = await describeMachine(version, this.parts.config.labels ?? {}, this.parts.config.memory);
     this.#meter.describe(this.#descriptor.devices);
   }
 
@@ -175,8 +176,8 @@ export class NodeAgent {
   }
 
   #heartbeat(): void {
-    const usage = this.#meter.measure(this.#loop.state.stages, this.#supervisor.pids());
-    this.#loop.take({ kind: 'heartbeat-due', usage, stages: this.#supervisor.usage() });
+    const { devices, residentBytes } = this.#meter.measure(this.#loop.state.stages, this.#supervisor.pids());
+    this.#loop.take({ kind: 'heartbeat-due', usage: devices, stages: this.#supervisor.usage(residentBytes) });
   }
 
   #close(session: number, why: string): void {

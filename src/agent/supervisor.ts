@@ -20,7 +20,7 @@ export interface SupervisorOptions {
 export class Supervisor {
   readonly #workers = new Map<string, WorkerProcess>();
   /** What the stages of living workers hold, by their newest answer to a health check. */
-  readonly #usage = new Map<string, HeldStageUsage>();
+  readonly #usage = new Map<string, Omit<HeldStageUsage, 'residentBytes'>>();
 
   constructor(private readonly options: SupervisorOptions) {}
 
@@ -53,9 +53,13 @@ export class Supervisor {
     return pids;
   }
 
-  /** Of the workers that have said it. */
-  usage(): HeldStageUsage[] {
-    return [...this.#usage.values()];
+  /**
+   * Of the workers that have said it.
+   *
+   * @param residentBytes what each worker holds on its stage's device, by stage, as `UsageMeter` measured it
+   */
+  usage(residentBytes: ReadonlyMap<string, bigint>): HeldStageUsage[] {
+    return [...this.#usage].map(([name, held]) => ({ ...held, residentBytes: residentBytes.get(name) ?? 0n }));
   }
 
   /** The last lines of a stage's log; empty when the agent has no such log. */
@@ -71,7 +75,7 @@ export class Supervisor {
       ready: (footprint) => tell({ kind: 'worker-ready', key, footprint }),
       faulted: (fault) => tell({ kind: 'worker-faulted', key, fault }),
       healthy: (busyMillis, usage) => {
-        if (usage) this.#usage.set(stageName(key), { ...key, usage, residentBytes: 0n });
+        if (usage) this.#usage.set(stageName(key), { ...key, usage });
         tell({ kind: 'worker-healthy', key, busyMillis });
       },
       failed: (failure, logTail) => tell({ kind: 'worker-failed', key, failure, logTail }),

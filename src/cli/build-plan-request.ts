@@ -4,6 +4,7 @@ import type { Node } from '../../gen/stageplane/v1/node.js';
 import { RuntimeConfig } from '../../gen/stageplane/v1/plan.js';
 import { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { Fidelity, KvCacheType, StageSettings } from '../../gen/stageplane/v1/provision.js';
+import { automaticPlacement } from './automatic-placement.js';
 import type { modelOperand, planSettings } from './commands/plan-settings.js';
 import type { Values } from './config/setting.js';
 import type { Violation } from './failure.js';
@@ -28,7 +29,7 @@ export function buildPlanRequest(values: PlanValuesOnly, nodes: readonly Node[])
     stageCount: stages,
     ...(settings && { settings }),
     ...(runtime && { runtime }),
-    ...(placed.placement && { placement: placed.placement }),
+    placement: placed.placement,
   });
   return { kind: 'built', request };
 }
@@ -64,15 +65,22 @@ function runtimeOf({ maxTokens, temperature, topK }: PlanValuesOnly): RuntimeCon
   return RuntimeConfig.fromPartial({ maxTokens: maxTokens ?? 0, sampling });
 }
 
-function placeStages({ place, layers }: PlanValuesOnly, nodes: readonly Node[]) {
+/** Whether the request can only be made by someone who knows the nodes. */
+export function namesNodes({ place, maxLayers, exclude, pin }: PlanValuesOnly): boolean {
+  return place !== undefined || [maxLayers, exclude, pin].some((named) => named.length > 0);
+}
+
+/** The placement as given, or else the orchestrator's to choose. */
+function placeStages(values: PlanValuesOnly, nodes: readonly Node[]) {
+  const { place, layers } = values;
+  if (!place) return automaticPlacement(values, nodes);
   const problems: Violation[] = [];
-  const stages = (place ?? []).flatMap(({ stage, node }) => {
+  const stages = place.flatMap(({ stage, node }) => {
     const found = findNode(nodes, node);
     if (found.kind === 'found') return [{ stageIndex: stage, nodeId: found.node.nodeId }];
     problems.push({ field: '--place', message: found.message });
     return [];
   });
-  if (!place) return { problems, placement: undefined };
   if (!layers) return { problems, placement: { $case: 'fixedLinear', value: { stages } } as const };
   const ranges = new Map(layers.map((range) => [range.stage, range]));
   const placedRanges = stages.map((stage) => {

@@ -63,7 +63,8 @@ function addCommand(program: Commander, command: Command, chosen: (command: Comm
   for (const { placeholder = '', repeatable, description } of Object.values(command.operands)) {
     leaf.argument(repeatable ? placeholder.replace('>', '...>') : placeholder, description);
   }
-  for (const [key, setting] of Object.entries(command.settings)) leaf.addOption(optionOf(key, setting));
+  const isGreedy = Object.keys(command.operands).length === 0;
+  for (const [key, setting] of Object.entries(command.settings)) leaf.addOption(optionOf(key, setting, isGreedy));
   const examples = command.examples.map((example) => `  stageplane ${example}\n`);
   leaf.addHelpText('after', `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${examples.join('')}`.trimEnd());
   leaf.action(() => chosen(command, { flags: leaf.opts(), operands: leaf.processedArgs }));
@@ -79,16 +80,18 @@ function groupOf(program: Commander, name: string): Commander {
   );
 }
 
-function optionOf(
-  key: string,
-  { placeholder, repeatable, description, fallback, environment }: Setting<unknown>,
-): Option {
-  const takes = placeholder === undefined ? '' : ` ${repeatable ? placeholder.replace('>', '...>') : placeholder}`;
+/** A flag that takes every word up to the next flag would take an operand for one of them: there, one word at a time. */
+function optionOf(key: string, setting: Setting<unknown>, isGreedy: boolean): Option {
+  const { placeholder, repeatable, description, fallback, environment } = setting;
+  const takes =
+    placeholder === undefined ? '' : ` ${repeatable && isGreedy ? placeholder.replace('>', '...>') : placeholder}`;
   const hints = [
     ...(fallback === undefined ? [] : [`default: ${fallback}`]),
     ...(environment ? [`env: ${variableOf(key)}`] : []),
   ];
-  return new Option(`${flagOf(key)}${takes}`, hints.length > 0 ? `${description} (${hints.join(', ')})` : description);
+  const words = hints.length > 0 ? `${description} (${hints.join(', ')})` : description;
+  const option = new Option(`${flagOf(key)}${takes}`, words);
+  return repeatable && !isGreedy ? option.argParser((text, given: readonly string[] = []) => [...given, text]) : option;
 }
 
 function capitalised(text: string): string {

@@ -1,9 +1,9 @@
-import type { PlanReport } from '../../gen/stageplane/v1/planner.js';
+import type { PlanCandidate, PlanReport } from '../../gen/stageplane/v1/planner.js';
 import type { PlanRejection } from '../../gen/stageplane/v1/rejection.js';
 import { formatBytes } from '../core/format-bytes.js';
 import { exitCode } from './exit-code.js';
 import type { Failure } from './failure.js';
-import { exclusionLine } from './format/exclusion-line.js';
+import { exclusionLines } from './format/exclusion-lines.js';
 import { label } from './format/labels.js';
 
 /** A rejection as a failure: the sentence, what broke the rule, and why nodes were left out. */
@@ -27,6 +27,21 @@ export function rejectionFailure(rejection: PlanRejection, report: PlanReport | 
     reason: kind,
     message: `the plan was rejected, ${kind}: ${rejection.message}`,
     violations,
-    details: [...memory, ...obstacles.map(exclusionLine), ...(hint ? [`hint: ${hint}`] : [])],
+    details: [
+      ...memory,
+      ...candidateLines(report?.candidates ?? [], said),
+      ...exclusionLines(obstacles),
+      ...(hint ? [`hint: ${hint}`] : []),
+    ],
   };
+}
+
+/** What kept each strategy from a plan; those with the same reason share a line. */
+function candidateLines(candidates: readonly PlanCandidate[], said: ReadonlySet<string>): string[] {
+  const names = new Map<string, string[]>();
+  for (const { name, reasons } of candidates) {
+    const [first] = reasons;
+    if (first !== undefined && !said.has(first)) names.set(first, [...(names.get(first) ?? []), name]);
+  }
+  return [...names].map(([reason, alike]) => `${alike.join(', ')}: ${reason}`);
 }

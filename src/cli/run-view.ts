@@ -1,6 +1,7 @@
 import type { WatchRunResponse } from '../../gen/stageplane/v1/orchestrator_service.js';
 import {
   type LoadProgress,
+  type ReservationExceeded,
   type Run,
   type RunCause,
   type RunEvent,
@@ -32,6 +33,8 @@ export interface StageView {
   readonly layerEnd: number;
   readonly progress: LoadProgress | undefined;
   readonly fault: StageFault | undefined;
+  /** Set once a watch has told it. */
+  readonly exceeded: ReservationExceeded | undefined;
 }
 
 export function runViewOf(run: Run): RunView {
@@ -51,6 +54,7 @@ export function runViewOf(run: Run): RunView {
       layerEnd: stage.layerEndExclusive,
       progress: stage.progress,
       fault: stage.fault,
+      exceeded: undefined,
     })),
   };
 }
@@ -94,6 +98,8 @@ function afterEvent(view: RunView, { detail, generation }: RunEvent): RunView {
     }
     case 'fault':
       return withStage(current, detail.value.stageIndex, { fault: detail.value.fault });
+    case 'reservationExceeded':
+      return withStage(current, detail.value.stageIndex, { exceeded: detail.value });
     default:
       return current;
   }
@@ -101,7 +107,7 @@ function afterEvent(view: RunView, { detail, generation }: RunEvent): RunView {
 
 /** A new attempt: no stage has been sent yet, and what went wrong before is history. */
 function nextGeneration(view: RunView, generation: number): RunView {
-  const fresh = { phase: StagePhase.STAGE_PHASE_PENDING, progress: undefined, fault: undefined };
+  const fresh = { phase: StagePhase.STAGE_PHASE_PENDING, progress: undefined, fault: undefined, exceeded: undefined };
   return { ...view, generation, cause: undefined, stages: view.stages.map((stage) => ({ ...stage, ...fresh })) };
 }
 

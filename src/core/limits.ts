@@ -62,6 +62,8 @@ export const limits = {
   slowLinkSeconds: 1,
   /** Dry runs whose placement is remembered, for a run that expects it. */
   recentPlans: 256,
+  /** Thousandths by which a stage may exceed its reservation before that is said: drivers and buffers vary a little. */
+  reservationToleranceMillis: 100,
   /** Bytes of a stage's compute buffers at least: what small models need beside the largest product. */
   computeFloorBytes: 64 * 1024 ** 2,
   /** Bytes of RAM of a stage's process itself: its runtime, its library, its threads. */
@@ -162,6 +164,8 @@ export const limits = {
   // --- the store
   /** Request records kept; twice the runs, so that a repeated request is known long after its run was deleted. */
   requestRecords: 20_000,
+  /** Measured stages kept, oldest forgotten first: some 400 bytes each, and a model is cut in many ways. */
+  footprintRecords: 10_000,
   /** Ids, epochs and revisions in a column: integers of SQLite and PostgreSQL are signed and have 64 bits. */
   storedInteger: 2n ** 63n - 1n,
   /** Milliseconds that an open or a commit waits for a program that looks into the database. */

@@ -189,11 +189,10 @@ async function plannedPicture(
   signal: AbortSignal,
 ): Promise<string> {
   const { nodes } = await unaryCall(client, Service.listNodes, { pageSize: 0, pageToken: '' }, { signal });
-  const names = new Map(nodes.map(({ nodeId, name }) => [nodeId, name]));
   const planned = await unaryCall(client, Service.planRun, { plan }, { signal });
   if (planned.outcome?.$case !== 'plan') throw new Error(planned.outcome?.value.message ?? 'no plan came back');
   const { value } = planned.outcome;
-  return planView({ ...value, plan: value.plan!, report: planned.report, names });
+  return planView({ ...value, plan: value.plan!, report: planned.report, nodes });
 }
 
 async function planAndStart(

@@ -37,8 +37,10 @@ export async function runReaches(
   const request = { runId, afterRevision: revision };
   for await (const { update } of streamCall(client, Service.watchRun, request, settings(RUN_PATIENCE, signal))) {
     if (update?.$case !== 'event') continue;
-    say(eventLine(update.value));
     const { detail } = update.value;
+    // Of interest to who plans, not to who watches a run begin.
+    if (detail?.$case === 'reservationExceeded') continue;
+    say(eventLine(update.value));
     if (detail?.$case !== 'runPhase') continue;
     if (detail.value.phase === phase) return;
     if (detail.value.cause) throw new Error(`run ${runId} ended: ${detail.value.cause.message}`);

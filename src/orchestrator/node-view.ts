@@ -1,6 +1,11 @@
-import { type Node, type NodeCondition, NodeConditionType as Type } from '../../gen/stageplane/v1/node.js';
+import {
+  type DeviceReservation,
+  type Node,
+  type NodeCondition,
+  NodeConditionType as Type,
+} from '../../gen/stageplane/v1/node.js';
 import type { Draft } from '../core/machine/draft.js';
-import { liveStages, obstacleOf } from '../core/machine/pool.js';
+import { committedStages, liveStages, obstacleOf } from '../core/machine/pool.js';
 import type { NodeState } from '../core/machine/state.js';
 
 /** A node as operators see it. */
@@ -26,7 +31,19 @@ export function nodeView(draft: Draft, node: NodeState): Node {
     lastContact: contact?.lastHeardWall === undefined ? undefined : new Date(contact.lastHeardWall),
     createdAt: new Date(node.createdAt),
     revision: node.revision,
+    reservations: reservationsOf(draft, node),
   };
+}
+
+/** The sums that a plan's budgets are made of. */
+function reservationsOf(draft: Draft, node: NodeState): DeviceReservation[] {
+  return node.descriptor.devices.flatMap(({ deviceId }) => {
+    const stages = committedStages(draft, node, deviceId);
+    const sum = (of: 'reservedBytes' | 'residentBytes') => stages.reduce((total, stage) => total + stage[of], 0n);
+    return stages.length === 0
+      ? []
+      : [{ deviceId, reservedBytes: sum('reservedBytes'), residentBytes: sum('residentBytes') }];
+  });
 }
 
 function conditionsOf(draft: Draft, node: NodeState): NodeCondition[] {

@@ -117,7 +117,16 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const stored = store.load();
   const cluster = { ...stored.cluster, epoch: stored.cluster.epoch + 1n };
   // Nothing is sent before the new epoch is committed (I5).
-  store.commit({ cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events: [], answers: [] });
+  store.commit({
+    cluster,
+    nodes: [],
+    runs: [],
+    deletedRuns: [],
+    requests: [],
+    events: [],
+    answers: [],
+    footprints: [],
+  });
 
   const library = new ModelLibrary(config.models);
   const post = (event: ClusterEvent) => loop.post(event);

@@ -14,6 +14,10 @@ export function checkStorable(changes: Changes): void {
     check(after.runId, 'run id');
     for (const stage of after.stages) check(stage.nodeId, 'node id of a stage');
   }
+  for (const { deviceBytes, revision } of changes.footprints) {
+    check(deviceBytes, 'size of a footprint');
+    check(revision, 'revision of a footprint');
+  }
   for (const event of changes.events) check(event.revision, 'revision of an event');
 }
 

@@ -3,7 +3,14 @@ import type { TextAnswer } from '../../gen/stageplane/v1/token_endpoint.js';
 import type { NodeId, Revision, RunId } from '../core/ids.js';
 import { limits } from '../core/limits.js';
 import type { Changes } from '../core/machine/draft.js';
-import type { ClusterState, NodeState, RequestRecord, RunState, StoredWorld } from '../core/machine/state.js';
+import type {
+  ClusterState,
+  FootprintRecord,
+  NodeState,
+  RequestRecord,
+  RunState,
+  StoredWorld,
+} from '../core/machine/state.js';
 import { checkStorable } from './check-storable.js';
 import { firstCluster } from './first-cluster.js';
 import type { Store, StoreOptions } from './store.js';
@@ -12,15 +19,18 @@ import type { Store, StoreOptions } from './store.js';
 export class MemoryStore implements Store {
   private cluster: ClusterState;
   private readonly requestRecords: number;
+  private readonly footprintRecords: number;
   private readonly nodes = new Map<NodeId, NodeState>();
   private readonly runs = new Map<RunId, RunState>();
   private readonly requests = new Map<string, RequestRecord>();
   private readonly events = new Map<RunId, RunEvent[]>();
   private readonly answers = new Map<RunId, TextAnswer>();
+  private readonly footprints = new Map<string, FootprintRecord>();
 
-  constructor({ newClusterId, requestRecords = limits.requestRecords }: StoreOptions) {
-    this.cluster = firstCluster(newClusterId());
-    this.requestRecords = requestRecords;
+  constructor(options: StoreOptions) {
+    this.cluster = firstCluster(options.newClusterId());
+    this.requestRecords = options.requestRecords ?? limits.requestRecords;
+    this.footprintRecords = options.footprintRecords ?? limits.footprintRecords;
   }
 
   load(): StoredWorld {
@@ -29,6 +39,7 @@ export class MemoryStore implements Store {
       nodes: ascending(this.nodes.values(), (node) => node.nodeId),
       runs: ascending(this.runs.values(), (run) => run.runId).map(withoutVolatile),
       requests: ascending(this.requests.values(), (request) => request.runId),
+      footprints: ascending(this.footprints.values(), (record) => record.revision),
     };
   }
 
@@ -47,12 +58,14 @@ export class MemoryStore implements Store {
     for (const request of changes.requests) this.requests.set(request.requestId, request);
     for (const event of events) this.appendEvent(event);
     for (const { runId, answer } of answers) this.answers.set(runId, answer);
+    for (const record of changes.footprints) this.footprints.set(record.key, record);
     for (const id of deleted) {
       this.runs.delete(id);
       this.events.delete(id);
       this.answers.delete(id);
     }
     this.forgetSpentRequests();
+    this.forgetOldFootprints();
   }
 
   runEvents(runId: RunId, afterRevision: Revision, limit: number): RunEvent[] {
@@ -89,6 +102,13 @@ export class MemoryStore implements Store {
     const spent = [...this.requests.values()].filter((request) => !this.runs.has(request.runId));
     for (const { requestId } of ascending(spent, (request) => request.runId).slice(0, excess)) {
       this.requests.delete(requestId);
+    }
+  }
+
+  private forgetOldFootprints(): void {
+    const excess = Math.max(0, this.footprints.size - this.footprintRecords);
+    for (const { key } of ascending(this.footprints.values(), (record) => record.revision).slice(0, excess)) {
+      this.footprints.delete(key);
     }
   }
 }

@@ -14,7 +14,7 @@ import type { StoredWorld } from '../core/machine/state.js';
 export interface Store {
   /**
    * Everything that was committed, and nothing else (I11). Nodes, runs and requests come in the order of their node or
-   * run id; the `volatile` part of every run and stage is empty.
+   * run id, footprints in that of their revisions; the `volatile` part of every run and stage is empty.
    */
   load(): StoredWorld;
 
@@ -25,7 +25,8 @@ export interface Store {
    *
    * A run that is deleted takes its events and its answer along, those of the same turn too. Its request record stays, so that the
    * same request cannot have a second effect (I9); of the records whose run is gone only the newest are kept, so that
-   * there are never more than `limits.requestRecords` (I16).
+   * there are never more than `limits.requestRecords` (I16). Of footprints the newest are kept,
+   * whatever became of their run.
    */
   commit(changes: Changes): void;
 
@@ -47,9 +48,15 @@ export interface Store {
   close(): void;
 }
 
-export interface StoreOptions {
+/** How many records a store keeps. */
+export interface StoreBounds {
+  /** Default `limits.requestRecords`. */
+  readonly requestRecords?: number | undefined;
+  /** Default `limits.footprintRecords`. */
+  readonly footprintRecords?: number | undefined;
+}
+
+export interface StoreOptions extends StoreBounds {
   /** Called once in the life of a cluster, when nothing is stored yet. The epoch of the new cluster is 0. */
   readonly newClusterId: () => string;
-  /** Request records kept; default `limits.requestRecords`. */
-  readonly requestRecords?: number | undefined;
 }

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { HeldStagePhase, type StageReport, type SubscribeRequest } from '../../gen/stageplane/v1/node_agent_service.js';
+import {
+  type Heartbeat,
+  HeldStagePhase,
+  type StageReport,
+  type SubscribeRequest,
+} from '../../gen/stageplane/v1/node_agent_service.js';
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { version } from '../../src/version.js';
@@ -68,6 +73,10 @@ describe('an agent', () => {
     const beat = await session.heard.find(({ $case, value }) => $case === 'heartbeat' && value.stages.length > 0);
     const usage = { heldSessions: 2, heldTokens: 30n };
     expect(beat.value).toMatchObject({ stages: [{ runId: 7n, stageIndex: 0, generation: 1, usage }] });
+    // It is the node's only worker with a stage, and that stage is in RAM.
+    const { stages, devices } = beat.value as Heartbeat;
+    expect(stages[0]?.residentBytes).toBeGreaterThan(0n);
+    expect(stages[0]?.residentBytes).toBeLessThanOrEqual(devices[0]?.residentBytes ?? 0n);
   });
 
   it('ends a stage whose engine hangs in a step, although its worker answers', async () => {

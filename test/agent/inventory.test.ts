@@ -98,22 +98,57 @@ describe('usage', () => {
     expect(parseStatus('Name: x\n')).toBeUndefined();
   });
 
+  const stageOn = (device: string) => ({
+    key: { runId: runId(1n), stageIndex: 0, generation: 1 },
+    phase: 'READY' as const,
+    delivery: StageDelivery.fromPartial({ settings: { device } }),
+    modelPath: '/m',
+    worker: 'alive' as const,
+    footprint: { bytesRead: 1n, bytesDigest: '', deviceBytes: 33n, hostBytes: 44n },
+  });
+
   it('of a GPU is what its workers measured', async () => {
     fakeProgram('nvidia-smi', 'exit 1');
     const { devices } = await describeMachine('0', {});
     const meter = new UsageMeter();
     meter.describe([devices[0]!, { ...devices[0]!, deviceId: 'cuda:0', freeBytes: 50n }]);
-    const stage = {
-      key: { runId: runId(1n), stageIndex: 0, generation: 1 },
-      phase: 'READY' as const,
-      delivery: StageDelivery.fromPartial({ settings: { device: 'cuda:0' } }),
-      modelPath: '/m',
-      worker: 'alive' as const,
-      footprint: { bytesRead: 1n, bytesDigest: '', deviceBytes: 33n, hostBytes: 44n },
-    };
-    const [cpu, gpu] = meter.measure(new Map([['s', stage]]), new Map([['s', process.pid]]));
+    const stages = new Map([['s', stageOn('cuda:0')]]);
+    const measured = meter.measure(stages, new Map([['s', process.pid]]));
+    const [cpu, gpu] = measured.devices;
     expect(gpu).toEqual({ deviceId: 'cuda:0', freeBytes: 50n, residentBytes: 33n });
     expect(cpu?.residentBytes).toBeGreaterThan(33n);
-    expect(meter.measure(new Map([['s', stage]]), new Map())[1]?.residentBytes).toBe(0n);
+    expect(measured.residentBytes).toEqual(new Map([['s', 33n]]));
+    expect(meter.measure(stages, new Map()).devices[1]?.residentBytes).toBe(0n);
+  });
+
+  it('of a stage in RAM is what its process holds there now, or what it measured where the system does not say', () => {
+    const meter = new UsageMeter();
+    const stages = new Map([['s', stageOn('cpu')]]);
+    const ofProcess = (pid: number) => meter.measure(stages, new Map([['s', pid]]));
+    const { devices, residentBytes } = ofProcess(process.pid);
+    expect(residentBytes.get('s')).toBeGreaterThan(process.platform === 'linux' ? 1n << 20n : 0n);
+    expect(residentBytes.get('s')).toBe(devices[0]?.residentBytes);
+    const noProcess = 2 ** 30;
+    expect(ofProcess(noProcess).residentBytes.get('s')).toBe(44n);
+  });
+
+  it('of a worker without a stage is no stage', () => {
+    const { devices, residentBytes } = new UsageMeter().measure(new Map(), new Map([['s', process.pid]]));
+    expect(residentBytes.size).toBe(0);
+    expect(devices[0]?.residentBytes).toBeGreaterThan(process.platform === 'linux' ? 0n : -1n);
+  });
+});
+
+describe('RAM that is kept to a size', () => {
+  it('is all that there is for stages, less what they hold', async () => {
+    const { devices } = await describeMachine('0', {}, 64n * MIB);
+    expect(devices[0]).toMatchObject({ totalBytes: 64n * MIB, freeBytes: 64n * MIB });
+    const meter = new UsageMeter(4096n * MIB);
+    meter.describe(devices);
+    const free = (pids: ReadonlyMap<string, number>) => meter.measure(new Map(), pids).devices[0]!;
+    expect(free(new Map()).freeBytes).toBe(4096n * MIB);
+    const busy = free(new Map([['s', process.pid]]));
+    expect(busy.freeBytes).toBe(4096n * MIB - busy.residentBytes);
+    expect(new UsageMeter(1n).measure(new Map(), new Map([['s', process.pid]])).devices[0]!.freeBytes).toBe(0n);
   });
 });

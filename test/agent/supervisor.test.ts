@@ -11,6 +11,7 @@ import { defaultWorkerTimings, type WorkerTimings } from '../../src/agent/worker
 import { runId } from '../../src/core/ids.js';
 import { limits } from '../../src/core/limits.js';
 import type { AgentEvent } from '../../src/core/machine/agent/events.js';
+import { stageName } from '../../src/core/machine/agent/state.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { openBeacon } from './beacon.js';
 import { Mailbox } from './mailbox.js';
@@ -135,6 +136,18 @@ describe('a worker', () => {
   it('that answers is told of with how busy it is', async () => {
     const { events } = supervise('good', { timings: { healthEvery: 10 } });
     expect((await first(events, 'worker-healthy')).busyMillis).toBe(7n);
+  });
+
+  it('that counts what its stage holds is given with the bytes that were measured of it, until it is reaped', async () => {
+    const { supervisor, events } = supervise('counts', { timings: { healthEvery: 10 } });
+    expect(supervisor.usage(new Map([[stageName(key), 5n]]))).toEqual([]);
+    await first(events, 'worker-healthy');
+    const held = { ...key, usage: { heldSessions: 2, heldTokens: 30n } };
+    expect(supervisor.usage(new Map([[stageName(key), 5n]]))).toEqual([{ ...held, residentBytes: 5n }]);
+    expect(supervisor.usage(new Map())).toEqual([{ ...held, residentBytes: 0n }]);
+    supervisor.stop(key, 'enough');
+    await exited(events);
+    expect(supervisor.usage(new Map())).toEqual([]);
   });
 
   it('says its fault with the end of its log', async () => {

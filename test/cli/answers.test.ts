@@ -6,6 +6,7 @@ import {
   type GetStageLogRequest,
   GetStageLogResponse,
   type ListNodesRequest,
+  type ListRunsRequest,
   PlanRunResponse,
   type StopRunRequest,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
@@ -16,6 +17,9 @@ import { RpcError } from '../../src/grpc/rpc-error.js';
 import { stageplane } from './child.js';
 import { FakeOrchestrator } from './fake-orchestrator.js';
 import { alpha, beta, sampleNode, samplePlan, sampleReport, sampleRun, sampleSettings } from './sample.js';
+
+/** Of run 7, whose stage 0 is on alpha. */
+const reservedSettings = sampleSettings.map((settings) => ({ ...settings, reservedBytes: 2n << 30n }));
 
 const rejection = PlanRejection.fromPartial({
   kind: PlanRejectionKind.PLAN_REJECTION_KIND_MISSING_STAGE,
@@ -45,9 +49,13 @@ const fake = new FakeOrchestrator({
     return { nodes: [pages[at]!], nextPageToken: at + 1 < pages.length ? String(at + 1) : '' };
   },
   getNode: () => ({ node: alpha }),
-  listRuns: () => ({ runs: [summary], nextPageToken: '' }),
+  listRuns: ({ activeOnly }: ListRunsRequest) => ({
+    // Run 9 is deleted between two calls.
+    runs: activeOnly ? [{ ...summary, runId: 9n }, summary] : [summary],
+    nextPageToken: '',
+  }),
   getRun: ({ runId }: GetRunRequest) => {
-    if (runId === 7n) return { run: sampleRun };
+    if (runId === 7n) return { run: { ...sampleRun, settings: reservedSettings } };
     throw new RpcError(status.NOT_FOUND, 'RUN_NOT_FOUND', `there is no run ${runId}`);
   },
   stopRun: ({ runId }: StopRunRequest) => {
@@ -168,7 +176,7 @@ describe('plan', () => {
       plan: {
         model: { source: { value: 'no-such-file.gguf' } },
         settings: { contextLength: 64 },
-        placement: undefined,
+        placement: { $case: 'automatic' },
       },
     });
   });
@@ -231,6 +239,45 @@ describe('plan', () => {
       '  not used: gamma (4), cordoned: node "gamma" is cordoned',
       '',
     ]);
+  });
+
+  it('explains one node, with what live runs were promised on it', async () => {
+    const { code, stdout, stderr } = await ask('plan', 'm.gguf', '--explain-node', 'alpha');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^node: +alpha \(2\), schedulable\n/);
+    expect(stdout).toMatch(/\ncpu +CPU +16\.0 GiB +12\.0 GiB +2\.0 GiB +6\.5 GiB\n/);
+    const json = await ask('plan', 'm.gguf', '--explain-node', '2', '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ nodeId: '2', devices: [{ reservedBytes: String(2n << 30n) }] });
+  });
+
+  it('explains one node of a rejected plan too, and the rejection beside it', async () => {
+    const words = ['plan', 'm.gguf', '--stages', '3', '--explain-node', 'alpha'];
+    const { code, stdout, stderr } = await ask(...words);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^node: +alpha \(2\)/);
+    expect(stderr).toMatch(/^stageplane: the plan was rejected, MISSING_STAGE: /);
+    const json = await ask(...words, '--json');
+    expect([json.code, JSON.parse(json.stdout).nodeId]).toEqual([3, '2']);
+    expect(JSON.parse(json.stderr)).toMatchObject({ reason: 'MISSING_STAGE' });
+  });
+
+  it('names the nodes there are when it shall explain one that there is not', async () => {
+    const { code, stdout, stderr } = await ask('plan', 'm.gguf', '--explain-node', 'omega');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('stageplane: there is no node "omega"; the known nodes are alpha (2), beta (3), ');
+  });
+
+  it('bounds an automatic placement by names that come before the file', async () => {
+    await ask('run', '--exclude', 'alpha', '--exclude', '3', 'm.gguf', '--pin', '0=4');
+    expect(fake.requestsOf('createRun').at(-1)).toMatchObject({
+      plan: {
+        model: { source: { value: 'm.gguf' } },
+        placement: { value: { constraints: { excludedNodeIds: [2n, 3n], pins: [{ stageIndex: 0, nodeId: 4n }] } } },
+      },
+    });
+    const { code, stderr } = await ask('run', 'm.gguf', '--exclude', 'gamma,alpha');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^stageplane: --exclude: there is no node "gamma"; the known nodes are alpha \(2\)/);
   });
 
   it('answers a rejection as JSON on stdout: it is an answer', async () => {

@@ -25,19 +25,19 @@ async function pool(...builds: readonly string[]) {
 describe('plan --engine llama.cpp', () => {
   it('shows allowed cuts, the threads of each stage and how exact it is', async () => {
     const plan = await pool('zen4', 'haswell');
-    const { code, stdout } = await plan('--max-tokens', '5', '--temperature', '0.25');
+    const { code, stdout } = await plan('--stages', '2', '--max-tokens', '5', '--temperature', '0.25');
     expect(code).toBe(0);
     expect(stdout).toContain('\nsettings: micro-batch 128, sessions 1, KV cache F16, flash attention off, seed 0\n');
     expect(stdout).toContain('\nsampling: temperature 0.25, all tokens\n');
     expect(stdout).toContain('\nfidelity: mixed\n');
     expect(stdout).toMatch(
-      /\n +0 {2}alpha \(2\) +\[0, 12\) +[█·]+ +4 {2}.*\n +1 {2}beta \(3\) +\[12, 20\) +[█·]+ +4 {2}.*\n/,
+      /\n +0 {2}\w+ \(\d\) +\[0, (6|12)\) +[█·]+ +4 {2}.*\n +1 {2}\w+ \(\d\) +\[\1, 20\) +[█·]+ +4 {2}.*\n/,
     );
   });
 
   it('is exact on one build, and names the node and both builds otherwise', async () => {
     const same = await pool('zen4', 'zen4');
-    const { stdout } = await same('--fidelity', 'exact', '--threads', '2', '--json');
+    const { stdout } = await same('--stages', '2', '--fidelity', 'exact', '--threads', '2', '--json');
     const { plan, report } = JSON.parse(stdout);
     expect(report.fidelity).toBe('exact');
     expect(plan.settings).toMatchObject([
@@ -45,7 +45,14 @@ describe('plan --engine llama.cpp', () => {
       { fidelity: 'FIDELITY_EXACT', threads: 2 },
     ]);
     const mixed = await pool('zen4', 'haswell');
-    const { code, stderr } = await mixed('--fidelity', 'exact');
+    const { code, stderr } = await mixed(
+      '--fidelity',
+      'exact',
+      '--place',
+      '0=alpha,1=beta',
+      '--layers',
+      '0=0-12,1=12-20',
+    );
     expect(code).toBe(3);
     expect(stderr).toContain('node "beta" runs build haswell of engine "llama.cpp", node "alpha" build zen4:');
   });

@@ -25,3 +25,31 @@ it('says each obstacle once, and nothing about nodes that were free', () => {
   expect(violations.map((violation) => violation.message)).toEqual([cordoned]);
   expect(details).toEqual(['not used: gamma (4), lost: node "gamma" is lost']);
 });
+
+it('says in short what kept each strategy from a plan, and the hint last', () => {
+  const short = 'stage 0 needs 9 GiB, node "alpha" can give 8 GiB';
+  const rejection = PlanRejection.fromPartial({
+    kind: PlanRejectionKind.PLAN_REJECTION_KIND_INSUFFICIENT_MEMORY,
+    message: 'the model needs 9 GiB, the nodes can give 8 GiB',
+    neededBytes: 9n << 30n,
+    availableBytes: 8n << 30n,
+    violations: [{ field: 'stages[1].node_id', message: 'stage 1 is too large' }],
+  });
+  const report = PlanReport.fromPartial({
+    candidates: [
+      { name: 'single-node', reasons: [short, 'more'] },
+      { name: 'balance-by-vram', reasons: ['stage 1 is too large'] },
+      { name: 'min-latency', reasons: ['no split keeps the caps'] },
+      { name: 'even-split', reasons: [short] },
+    ],
+    exclusions: [{ nodeId: 3n, nodeName: 'beta', reason: 'lost', message: 'node "beta" is lost' }],
+    noValidPlanHint: { text: 'there would be a plan: free 1.0 GiB more on node "alpha"' },
+  });
+  expect(rejectionFailure(rejection, report).details).toEqual([
+    'needed: 9.0 GiB, available: 8.0 GiB',
+    `single-node, even-split: ${short}`,
+    'min-latency: no split keeps the caps',
+    'not used: beta (3), lost: node "beta" is lost',
+    'hint: there would be a plan: free 1.0 GiB more on node "alpha"',
+  ]);
+});

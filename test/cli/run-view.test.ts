@@ -3,7 +3,7 @@ import { RunOutcome, RunPhase, StagePhase } from '../../gen/stageplane/v1/run.js
 import { runFrame } from '../../src/cli/format/run-frame.js';
 import { eventLine, loadingLine } from '../../src/cli/format/run-line.js';
 import { advanceRun, isFaulted, isOver, runViewOf, unplayed } from '../../src/cli/run-view.js';
-import { loadUpdate, phaseUpdate, sampleCause, sampleRun, stageUpdate } from './sample.js';
+import { exceededUpdate, loadUpdate, phaseUpdate, sampleCause, sampleRun, stageUpdate } from './sample.js';
 
 const updates = [
   phaseUpdate(11n, RunPhase.RUN_PHASE_WAITING_READY),
@@ -11,6 +11,7 @@ const updates = [
   loadUpdate(0, 512n, 2048n),
   stageUpdate(13n, 1, StagePhase.STAGE_PHASE_READY),
 ];
+const exceeded = exceededUpdate(14n, 1, 1n << 30n, (13n << 30n) / 10n);
 const loading = updates.reduce(advanceRun, runViewOf(sampleRun));
 
 describe('a watched run', () => {
@@ -42,6 +43,17 @@ describe('a watched run', () => {
     ]);
   });
 
+  it('says of a ready stage that it holds more than was reserved, until the next attempt', () => {
+    const view = [exceeded, stageUpdate(15n, 0, StagePhase.STAGE_PHASE_READY)].reduce(advanceRun, loading);
+    expect(runFrame(view)).toContain(
+      '  stage 1  beta   [3, 8)  READY     holds 1.3 GiB, more than the 1.0 GiB that the plan reserved',
+    );
+    expect(runFrame(view).match(/reserved/g)).toHaveLength(1);
+    const next = phaseUpdate(30n, RunPhase.RUN_PHASE_PROVISIONING);
+    if (next.update?.$case === 'event') next.update.value.generation = 2;
+    expect(advanceRun(view, next).stages[1]?.exceeded).toBeUndefined();
+  });
+
   it('is not over before its history has been told', () => {
     const done = { ...runViewOf(sampleRun), phase: RunPhase.RUN_PHASE_DONE, outcome: RunOutcome.RUN_OUTCOME_STOPPED };
     expect(isOver(unplayed(done))).toBe(false);
@@ -58,6 +70,10 @@ describe('lines of a run', () => {
       '03:04:05  run 7  TEARING_DOWN  STOPPED',
     );
     expect(loadingLine(loading, 0)).toBe('stage 0 on alpha  loaded 512 B of 2.0 KiB');
+    expect(line(exceeded)).toBe(
+      '03:04:05  run 7  stage 1 on beta  holds 1.3 GiB, more than the 1.0 GiB that the plan reserved; ' +
+        'nothing to do now: the next plan of such a stage reserves more',
+    );
   });
 
   it('cannot be forged by a fault message', () => {

@@ -1,7 +1,7 @@
 import { Node, NodeConditionType as Type } from '../../gen/stageplane/v1/node.js';
 import { WatchRunResponse } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RunPlan } from '../../gen/stageplane/v1/plan.js';
-import { PlanReport } from '../../gen/stageplane/v1/planner.js';
+import { EstimateBasis as Basis, CandidateStatus, PlanReport } from '../../gen/stageplane/v1/planner.js';
 import { KvCacheType, StageSettings } from '../../gen/stageplane/v1/provision.js';
 import {
   LoadProgress_Phase,
@@ -74,6 +74,81 @@ export const sampleReport: PlanReport = PlanReport.fromPartial({
   fidelity: 'mixed',
 });
 
+const GIB = 1024 ** 3;
+
+/** In GiB; without an embedding or head as in the middle of a model. */
+function sampleMemory(stageIndex: number, nodeId: bigint, weights: number, basis = Basis.ESTIMATE_BASIS_STATIC) {
+  const estimate = (gib: number, note = '') => ({ value: gib * GIB, unit: 'bytes', basis, note });
+  return {
+    stageIndex,
+    nodeId,
+    weights: estimate(weights),
+    kvCache: estimate(1),
+    compute: estimate(0.25),
+    embedding: estimate(0.5, 'with the output head, which shares its bytes'),
+    rings: estimate(0.125),
+    overhead: estimate(0.125),
+    state: estimate(0, 'no layer keeps a recurrent state'),
+    total: estimate(weights + 2),
+  };
+}
+
+function sampleSpeed(tokensPerSecond: number, basis = Basis.ESTIMATE_BASIS_STATIC) {
+  return {
+    secondsPerToken: { value: 1 / tokensPerSecond, unit: 'seconds', basis, note: '' },
+    tokensPerSecond: { value: tokensPerSecond, unit: 'tokens/s', basis, note: 'what a token reads' },
+  };
+}
+
+/** An automatic placement that chose two stages over one node with too little memory and an even split. */
+export const pricedReport: PlanReport = PlanReport.fromPartial({
+  selected: {
+    planId: 'ab'.repeat(32),
+    strategy: 'balance-by-vram',
+    placement: {
+      stages: samplePlan.stages.map(({ stageIndex, nodeId, layerStart, layerEndExclusive }) => {
+        return { stageIndex, nodeId, layerStart, layerEndExclusive };
+      }),
+    },
+    selectedBecause: [
+      'objective fastest: 46.9 ms per token, the best of 3 placements that fit',
+      'it uses 2 of 2 nodes that can take a stage, 50 % of the fullest device',
+    ],
+  },
+  candidates: [
+    {
+      name: 'single-node',
+      strategy: 'single-node',
+      status: CandidateStatus.CANDIDATE_STATUS_INFEASIBLE,
+      reasons: [
+        'stage 0 needs 12.0 GiB (12884901888 bytes), node "alpha" can give 8.5 GiB: 3.5 GiB too little on device "cpu"',
+        'another',
+      ],
+    },
+    {
+      name: 'balance-by-vram',
+      strategy: 'balance-by-vram',
+      stageCount: 2,
+      status: CandidateStatus.CANDIDATE_STATUS_SELECTED,
+      memory: [sampleMemory(0, 2n, 4), sampleMemory(1, 3n, 6, Basis.ESTIMATE_BASIS_LEDGER)],
+      ...sampleSpeed(21.333),
+    },
+    {
+      name: 'even-split',
+      strategy: 'even-split',
+      stageCount: 2,
+      status: CandidateStatus.CANDIDATE_STATUS_REJECTED_DOMINATED,
+      memory: [sampleMemory(0, 3n, 7), sampleMemory(1, 2n, 3)],
+      ...sampleSpeed(9.5, Basis.ESTIMATE_BASIS_LEDGER),
+      reasons: ['no better than balance-by-vram'],
+    },
+  ],
+  exclusions: [{ nodeId: 4n, nodeName: 'gamma', reason: 'cordoned', message: 'node "gamma" is cordoned' }],
+  nodesConsidered: 3,
+  warnings: ['stage 1 takes 91 % of what node "beta" can give: a longer context would not fit'],
+  fidelity: 'same-kernels',
+});
+
 export const sampleCause: RunCause = RunCause.fromPartial({
   reason: StageFaultReason.STAGE_FAULT_REASON_WORKER_EXITED,
   stageIndex: 1,
@@ -136,6 +211,14 @@ export function stageUpdate(revision: bigint, stageIndex: number, phase: StagePh
         detail: { $case: 'stagePhase', value: { stageIndex, nodeId, phase } },
       },
     },
+  });
+}
+
+export function exceededUpdate(revision: bigint, stageIndex: number, reservedBytes: bigint, deviceBytes: bigint) {
+  const value = { stageIndex, nodeId: BigInt(stageIndex + 2), reservedBytes, deviceBytes };
+  const detail = { $case: 'reservationExceeded' as const, value };
+  return WatchRunResponse.fromPartial({
+    update: { $case: 'event', value: { revision, runId: 7n, generation: 1, at, detail } },
   });
 }
 

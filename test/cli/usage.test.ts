@@ -69,6 +69,26 @@ describe('words that cannot be used', () => {
       ['plan', 'm.gguf', '--stages', '3', '--place', '0=a,2=b'],
       'stageplane: --place: stage 1 of the 3 has no node; name its node, or lower --stages\n',
     ],
+    [
+      ['plan', '--exclude', 'a', 'm.gguf', '--place', '0=b'],
+      'stageplane: --exclude: cannot be combined with --place: the one bounds what the orchestrator chooses, the other chooses; leave out one of them\n',
+    ],
+    [
+      ['run', 'm.gguf', '--stages', '2', '--max-stages', '3'],
+      'stageplane: --max-stages: cannot be combined with --stages, which is both bounds at once; leave out one of them\n',
+    ],
+    [
+      ['plan', 'm.gguf', '--min-stages', '4', '--max-stages', '2'],
+      'stageplane: --min-stages: 4 is more than --max-stages, 2\n',
+    ],
+    [
+      ['plan', 'm.gguf', '--pin', '0=a', '--pin', '1=b,0=c'],
+      'stageplane: --pin: names stage 0 twice; give each stage one node\n',
+    ],
+    [
+      ['plan', 'm.gguf', '--objective', 'cheapest'],
+      'stageplane: --objective: "cheapest" is none of fastest, throughput, fewest-nodes, balanced\n',
+    ],
     [['run', 'm.gguf', '--until', 'never'], 'stageplane: --until: "never" is none of ready, done\n'],
   ])('%j', async (words, stderr) => {
     expect(await stageplane(words)).toEqual({ code: 2, stdout: '', stderr });

@@ -132,6 +132,21 @@ const putAnswer: fc.Arbitrary<Deed> = fc
     if (run) draft.answers.set(run.runId, answer);
   });
 
+/** Of a few keys, so that one replaces another; it outlives its run. */
+const putFootprint: fc.Arbitrary<Deed> = fc
+  .record({
+    pick: few,
+    progress,
+    key: fc.constantFrom('a', 'b', 'c d', ''),
+    deviceBytes: fc.bigInt(1n, 2n ** 63n - 1n),
+  })
+  .map(({ pick, progress, key, deviceBytes }) => (draft) => {
+    const run = pickRun(draft, pick);
+    if (!run) return;
+    recordAndPut(draft, { ...run, ...progress });
+    draft.putFootprint({ key, deviceBytes, revision: draft.cluster.revision });
+  });
+
 const beginEpoch: fc.Arbitrary<Deed> = fc.constant((draft) => {
   draft.cluster = { ...draft.cluster, epoch: draft.cluster.epoch + 1n };
 });
@@ -146,6 +161,7 @@ export const turns: fc.Arbitrary<Deed[][]> = fc.array(
       { arbitrary: amendPlan, weight: 1 },
       { arbitrary: deleteRun, weight: 1 },
       { arbitrary: putAnswer, weight: 2 },
+      { arbitrary: putFootprint, weight: 2 },
       { arbitrary: putNode, weight: 2 },
       { arbitrary: beginEpoch, weight: 1 },
     ),

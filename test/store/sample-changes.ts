@@ -10,7 +10,17 @@ import type { ClusterState, NodeState, RunState } from '../../src/core/machine/s
 
 /** A turn that changes what is given, and nothing else. */
 export function changesOf(cluster: ClusterState, parts: Partial<Changes> = {}): Changes {
-  return { cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events: [], answers: [], ...parts };
+  return {
+    cluster,
+    nodes: [],
+    runs: [],
+    deletedRuns: [],
+    requests: [],
+    events: [],
+    answers: [],
+    footprints: [],
+    ...parts,
+  };
 }
 
 /** The turn that creates a run with one event and its request; takes one revision. */

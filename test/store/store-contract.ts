@@ -5,9 +5,9 @@ import { type TextAnswer, TextDoneReason } from '../../gen/stageplane/v1/token_e
 import { millis, type RunId, revision, runId, wallMillis } from '../../src/core/ids.js';
 import { Draft } from '../../src/core/machine/draft.js';
 import type { Rules } from '../../src/core/machine/rules.js';
-import type { RunState, StoredWorld, World } from '../../src/core/machine/state.js';
+import type { FootprintRecord, RunState, StoredWorld, World } from '../../src/core/machine/state.js';
 import { openWorld } from '../../src/core/machine/world.js';
-import type { Store, StoreOptions } from '../../src/store/store.js';
+import type { Store, StoreBounds, StoreOptions } from '../../src/store/store.js';
 import { turns } from './arbitrary-turns.js';
 import { changesOf, createRunChanges, sampleAnswer, sampleEvent, sampleNode } from './sample-changes.js';
 
@@ -22,8 +22,8 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
   describe(`${name}: a store`, () => {
     let place: StorePlace;
     let store: Store;
-    const open = (requestRecords?: number): Store =>
-      place.open({ newClusterId: () => 'cluster-of-the-test', requestRecords });
+    const open = (bounds: StoreBounds = {}): Store =>
+      place.open({ newClusterId: () => 'cluster-of-the-test', ...bounds });
     const restart = (): void => {
       store.close();
       store = open();
@@ -43,6 +43,7 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
         nodes: [],
         runs: [],
         requests: [],
+        footprints: [],
       });
     });
 
@@ -201,7 +202,7 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
 
     test('forgets the oldest requests of deleted runs when there are too many, never one of a run it has (I16)', () => {
       store.close();
-      store = open(3);
+      store = open({ requestRecords: 3 });
       for (let count = 0; count < 5; count++) store.commit(createRunChanges(store.load().cluster));
       const ids = () => store.load().requests.map((request) => request.runId);
       expect(ids()).toEqual([1n, 2n, 3n, 4n, 5n]);
@@ -209,6 +210,31 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
       expect(ids()).toEqual([3n, 4n, 5n]);
       store.commit(createRunChanges(store.load().cluster));
       expect(ids()).toEqual([3n, 5n, 6n]);
+    });
+
+    test('keeps the newest footprint of a key, over a restart, also when its run is deleted', () => {
+      store.commit(createRunChanges(store.load().cluster));
+      const first = footprints([1n, 'a', 5n], [2n, 'b', 2n ** 63n - 1n]);
+      store.commit(changesOf(store.load().cluster, { footprints: first }));
+      store.commit(changesOf(store.load().cluster, { footprints: footprints([3n, 'a', 4n]) }));
+      store.commit(changesOf(store.load().cluster, { deletedRuns: [runId(1n)] }));
+      restart();
+      expect(store.load().footprints).toEqual([first[1], ...footprints([3n, 'a', 4n])]);
+      const tooLarge = footprints([4n, 'a', 2n ** 63n]);
+      expect(() => store.commit(changesOf(store.load().cluster, { footprints: tooLarge }))).toThrow(RangeError);
+      expect(store.load().footprints).toHaveLength(2);
+    });
+
+    test('forgets the oldest footprints when there are too many; one that is renewed is new (I16)', () => {
+      store.close();
+      store = open({ footprintRecords: 2 });
+      const { cluster } = store.load();
+      store.commit(changesOf(cluster, { footprints: footprints([1n, 'a', 1n], [2n, 'b', 1n]) }));
+      store.commit(changesOf(cluster, { footprints: footprints([3n, 'a', 1n]) }));
+      store.commit(changesOf(cluster, { footprints: footprints([4n, 'c', 1n]) }));
+      expect(store.load().footprints.map(({ key }) => key)).toEqual(['a', 'c']);
+      store.commit(changesOf(cluster, { footprints: footprints([5n, 'd', 1n], [6n, 'e', 1n], [7n, 'f', 1n]) }));
+      expect(store.load().footprints.map(({ key }) => key)).toEqual(['e', 'f']);
     });
 
     test('goes on as before after a checkpoint, and may be closed twice', () => {
@@ -224,6 +250,10 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
       expect(store.load().runs).toHaveLength(2);
     });
   });
+}
+
+function footprints(...records: (readonly [bigint, string, bigint])[]): FootprintRecord[] {
+  return records.map(([at, key, deviceBytes]) => ({ key, deviceBytes, revision: revision(at) }));
 }
 
 const rules: Rules = { timings: {} as Rules['timings'], sha256: () => '' };
@@ -264,6 +294,7 @@ function durablePart(world: World): StoredWorld {
     nodes: inOrder(world.nodes),
     runs: inOrder(world.runs).map(withoutVolatile),
     requests: [...world.requests.values()].sort((a, b) => Number(a.runId - b.runId)),
+    footprints: [...world.footprints.values()],
   };
 }
 

@@ -172,6 +172,15 @@ export interface NodeCondition {
   message: string;
 }
 
+/** What the live stages of a node take of one of its devices. */
+export interface DeviceReservation {
+  deviceId: string;
+  /** Bytes that their plans reserved; 0 when nobody could say what they need. */
+  reservedBytes: bigint;
+  /** Bytes that they hold already, by the newest heartbeat; 0 before it has said so. */
+  residentBytes: bigint;
+}
+
 /** One node as the orchestrator knows it. */
 export interface Node {
   /** Given once per agent instance, from 2 on, never reused. */
@@ -196,6 +205,8 @@ export interface Node {
     | undefined;
   /** Revision of the last committed change. */
   revision: bigint;
+  /** Of each device with a live stage. */
+  reservations: DeviceReservation[];
 }
 
 function createBaseDevice(): Device {
@@ -857,6 +868,129 @@ export const NodeCondition: MessageFns<NodeCondition> = {
   },
 };
 
+function createBaseDeviceReservation(): DeviceReservation {
+  return { deviceId: "", reservedBytes: 0n, residentBytes: 0n };
+}
+
+export const DeviceReservation: MessageFns<DeviceReservation> = {
+  encode(message: DeviceReservation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.deviceId !== "") {
+      writer.uint32(10).string(message.deviceId);
+    }
+    if (message.reservedBytes !== 0n) {
+      if (BigInt.asUintN(64, message.reservedBytes) !== message.reservedBytes) {
+        throw new globalThis.Error("value provided for field message.reservedBytes of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.reservedBytes);
+    }
+    if (message.residentBytes !== 0n) {
+      if (BigInt.asUintN(64, message.residentBytes) !== message.residentBytes) {
+        throw new globalThis.Error("value provided for field message.residentBytes of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.residentBytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeviceReservation {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeviceReservation();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.deviceId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.reservedBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.residentBytes = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DeviceReservation {
+    return {
+      deviceId: isSet(object.deviceId)
+        ? globalThis.String(object.deviceId)
+        : isSet(object.device_id)
+        ? globalThis.String(object.device_id)
+        : "",
+      reservedBytes: isSet(object.reservedBytes)
+        ? BigInt(object.reservedBytes)
+        : isSet(object.reserved_bytes)
+        ? BigInt(object.reserved_bytes)
+        : 0n,
+      residentBytes: isSet(object.residentBytes)
+        ? BigInt(object.residentBytes)
+        : isSet(object.resident_bytes)
+        ? BigInt(object.resident_bytes)
+        : 0n,
+    };
+  },
+
+  toJSON(message: DeviceReservation): unknown {
+    const obj: any = {};
+    if (message.deviceId !== "") {
+      obj.deviceId = message.deviceId;
+    }
+    if (message.reservedBytes !== 0n) {
+      obj.reservedBytes = message.reservedBytes.toString();
+    }
+    if (message.residentBytes !== 0n) {
+      obj.residentBytes = message.residentBytes.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<DeviceReservation>, I>>(base?: I): DeviceReservation {
+    return DeviceReservation.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DeviceReservation>, I>>(object: I): DeviceReservation {
+    const message = createBaseDeviceReservation();
+    message.deviceId = object.deviceId ?? "";
+    message.reservedBytes = (object.reservedBytes !== undefined && object.reservedBytes !== null)
+      ? BigInt(object.reservedBytes)
+      : 0n;
+    message.residentBytes = (object.residentBytes !== undefined && object.residentBytes !== null)
+      ? BigInt(object.residentBytes)
+      : 0n;
+    return message;
+  },
+};
+
 function createBaseNode(): Node {
   return {
     nodeId: 0n,
@@ -869,6 +1003,7 @@ function createBaseNode(): Node {
     lastContact: undefined,
     createdAt: undefined,
     revision: 0n,
+    reservations: [],
   };
 }
 
@@ -909,6 +1044,9 @@ export const Node: MessageFns<Node> = {
         throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
       }
       writer.uint32(80).uint64(message.revision);
+    }
+    for (const v of message.reservations) {
+      DeviceReservation.encode(v!, writer.uint32(90).fork()).join();
     }
     return writer;
   },
@@ -1006,6 +1144,14 @@ export const Node: MessageFns<Node> = {
             message.revision = reader.uint64() as bigint;
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.reservations.push(DeviceReservation.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1048,6 +1194,9 @@ export const Node: MessageFns<Node> = {
         ? fromJsonTimestamp(object.created_at)
         : undefined,
       revision: isSet(object.revision) ? BigInt(object.revision) : 0n,
+      reservations: globalThis.Array.isArray(object?.reservations)
+        ? object.reservations.map((e: any) => DeviceReservation.fromJSON(e))
+        : [],
     };
   },
 
@@ -1083,6 +1232,9 @@ export const Node: MessageFns<Node> = {
     if (message.revision !== 0n) {
       obj.revision = message.revision.toString();
     }
+    if (message.reservations?.length) {
+      obj.reservations = message.reservations.map((e) => DeviceReservation.toJSON(e));
+    }
     return obj;
   },
 
@@ -1103,6 +1255,7 @@ export const Node: MessageFns<Node> = {
     message.lastContact = object.lastContact ?? undefined;
     message.createdAt = object.createdAt ?? undefined;
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
+    message.reservations = object.reservations?.map((e) => DeviceReservation.fromPartial(e)) || [];
     return message;
   },
 };

@@ -18,6 +18,7 @@ export async function agent({ values, output }: Invocation<AgentValues>): Promis
     warmWorkers: values.warmWorkers,
     nodeId: values.nodeId,
     rejoin: values.rejoin,
+    memory: values.memory,
     labels: Object.fromEntries(values.label),
     stepDeadline: values.stepDeadline,
     edges: edgeFlags(values),

@@ -10,7 +10,7 @@ import { type PlanRequest, RunMode } from '../../../gen/stageplane/v1/planner.js
 import type { Run } from '../../../gen/stageplane/v1/run.js';
 import { unaryCall } from '../../grpc/client.js';
 import { listNodes } from '../../launcher/list-all.js';
-import { buildPlanRequest } from '../build-plan-request.js';
+import { buildPlanRequest, namesNodes } from '../build-plan-request.js';
 import type { Invocation } from '../command.js';
 import type { RunValues } from '../commands/run.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
@@ -31,7 +31,7 @@ async function startRun(
   { values, output }: Invocation<RunValues>,
   client: OrchestratorServiceClient,
 ): Promise<ExitCode> {
-  const built = buildPlanRequest(values, values.place ? await listNodes(client) : []);
+  const built = buildPlanRequest(values, namesNodes(values) ? await listNodes(client) : []);
   if (built.kind === 'refused') return output.fail(usageFailure(built.problems));
   const prompt = values.prompt === undefined ? undefined : await readPrompt(values.prompt);
   if (prompt?.kind === 'refused') return output.fail(usageFailure([{ field: '--prompt', message: prompt.problem }]));

@@ -5,6 +5,7 @@ import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-sett
 import { defaultDataFolder } from '../config/default-folder.js';
 import { edgeSettings } from '../config/edge-settings.js';
 import {
+  readBytes,
   readCount,
   readDuration,
   readExistingFolder,
@@ -55,6 +56,11 @@ const settings = {
   label: list(readLabel, {
     placeholder: '<key=value>',
     description: 'label of this node; may be repeated',
+    environment: true,
+  }),
+  memory: optional(readBytes, {
+    placeholder: '<size>',
+    description: 'RAM that stages may use, such as 16GiB; default: all of this machine',
     environment: true,
   }),
   warmWorkers: optional(readCount(0), {

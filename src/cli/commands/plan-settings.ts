@@ -3,21 +3,23 @@ import { readLayerRanges, readPlacement, type StageLayers, type StageNode } from
 import { readCount, readOneOf, readSeed, readText, readThousandths } from '../config/readers.js';
 import { operand, optional, toggle } from '../config/setting.js';
 import type { Violation } from '../failure.js';
+import { checkAutomatic, type PlacementValues, placementSettings } from './placement-settings.js';
 
 /** What `plan` and `run` both take. */
 export const planSettings = {
   stages: optional(readCount(1, limits.stagesPerRequest), {
     placeholder: '<count>',
-    description: 'stages to split the model into; default: one per placed or schedulable node',
+    description: 'stages to split the model into; default: one per placed node, else as many as are best',
   }),
   place: optional(readPlacement, {
     placeholder: '<stage=node,...>',
-    description: 'node of each stage, by name or id; default: the schedulable nodes by id, one stage each',
+    description: 'node of each stage, by name or id; default: what the orchestrator finds best',
   }),
   layers: optional(readLayerRanges, {
     placeholder: '<stage=first-end,...>',
     description: 'layers of each stage, the end not included; default: spread evenly; needs --place',
   }),
+  ...placementSettings,
   context: optional(readCount(1), {
     placeholder: '<tokens>',
     description: `tokens of one conversation; default: the smaller of ${limits.defaultContextTokens} and the model's own`,
@@ -69,12 +71,19 @@ export const modelOperand = {
   }),
 };
 
-/** A placement, once given, names the node of every stage, and layers need a node. */
-export function checkPlacement(values: {
+interface GivenPlacement {
   readonly stages?: number | undefined;
   readonly place?: readonly StageNode[] | undefined;
   readonly layers?: readonly StageLayers[] | undefined;
-}): readonly Violation[] {
+}
+
+/** What is wrong with what was asked of a placement, given or automatic. */
+export function checkPlacement(values: GivenPlacement & Partial<PlacementValues>): readonly Violation[] {
+  return [...checkGiven(values), ...checkAutomatic(values)];
+}
+
+/** A placement, once given, names the node of every stage, and layers need a node. */
+function checkGiven(values: GivenPlacement): readonly Violation[] {
   const placed = new Set(values.place?.map(({ stage }) => stage));
   const unplaced = values.place ? firstUnplaced(placed, values.stages ?? 0) : undefined;
   if (unplaced !== undefined) {

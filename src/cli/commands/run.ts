@@ -35,6 +35,7 @@ export const runCommand = defineCommand({
   examples: [
     'run model.gguf --stages 3 --prompt "Why is the sky blue?" --chat',
     'run model.gguf --wait',
+    'run model.gguf --objective fewest-nodes --headroom 10 --pin 0=alpha',
     'run model.gguf --place 0=alpha,1=beta --until ready',
     'run model.gguf --engine llama.cpp --temperature 0.7 --top-k 40 --seed 7 --max-tokens 200',
     'run model.gguf --stages 2 --request-id nightly-7 --json',

@@ -13,6 +13,12 @@ export interface StageLayers {
   readonly end: number;
 }
 
+/** Layers at most on one node, by name or id, or on each node with a label. */
+export type LayerCap = { readonly layers: number } & (
+  | { readonly kind: 'node'; readonly node: string }
+  | { readonly kind: 'label'; readonly key: string; readonly value: string }
+);
+
 /** `0=alpha,1=beta`. */
 export const readPlacement: Reader<readonly StageNode[]> = (text) =>
   readStages(
@@ -33,6 +39,31 @@ export const readLayerRanges: Reader<readonly StageLayers[]> = (text) =>
     'gives no layer ranges; write stage=first-end pairs, the end not included, such as 0=0-12,1=12-30',
     (match) => ({ stage: Number(match[1]), start: Number(match[2]), end: Number(match[3]) }),
   );
+
+/** `alpha,beta`. */
+export const readNodeNames: Reader<readonly string[]> = (text) => {
+  const names = text.split(',').map((name) => name.trim());
+  return names.every((name) => /^[^\s=]+$/.test(name))
+    ? { kind: 'read', value: names }
+    : { kind: 'refused', problem: 'names no nodes; write names or ids, such as alpha,3' };
+};
+
+/** `alpha=12,label:room=attic:4`. A node's name has no colon, so that a label is never taken for one. */
+export const readLayerCaps: Reader<readonly LayerCap[]> = (text) => {
+  const caps = text.split(',').map((part) => readLayerCap(part.trim()));
+  const read = caps.filter((cap) => cap !== undefined);
+  if (read.length === caps.length) return { kind: 'read', value: read };
+  const problem =
+    'bounds no layers; write node=layers or label:key=value:layers, at least 1 layer, such as alpha=12,label:room=attic:4';
+  return { kind: 'refused', problem };
+};
+
+function readLayerCap(text: string): LayerCap | undefined {
+  const [, key, value, labelled] = /^label:([^=]+)=(.*):([1-9]\d{0,8})$/.exec(text) ?? [];
+  if (key !== undefined && value !== undefined) return { kind: 'label', key, value, layers: Number(labelled) };
+  const [, node, layers] = /^([^\s=:]+)=([1-9]\d{0,8})$/.exec(text) ?? [];
+  return node === undefined ? undefined : { kind: 'node', node, layers: Number(layers) };
+}
 
 function readStages<T extends { readonly stage: number }>(
   text: string,

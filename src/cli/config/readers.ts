@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { limits } from '../../core/limits.js';
+import { parseBytes } from '../../core/parse-bytes.js';
 import { U32_MAX, U64_MAX } from '../../core/uint.js';
 import { parseListenAddress } from '../../grpc/listen-address.js';
 import { parseDuration } from '../format/duration.js';
@@ -49,6 +50,12 @@ export function readDuration(least: number): Reader<number> {
   };
 }
 
+/** Bytes, with their unit. */
+export const readBytes: Reader<bigint> = (text) => {
+  const bytes = parseBytes(text);
+  return bytes === undefined ? refused('is no size; write one such as 16GiB or 24GB') : { kind: 'read', value: bytes };
+};
+
 /** A number from `least` to `most`. */
 export function readCount(least: number, most = U32_MAX): Reader<number> {
   return (text) => {
@@ -82,6 +89,22 @@ export const readThousandths: Reader<number> = (text) => {
   return value > U32_MAX
     ? refused(`is too large; write at most ${Math.floor(U32_MAX / 1000)}`)
     : { kind: 'read', value };
+};
+
+/** A share from 0 to 100 percent with at most one digit after the point, as thousandths. */
+export const readPercent: Reader<number> = (text) => {
+  const [, whole, tenth = '0'] = /^(\d{1,3})(?:\.(\d))?%?$/.exec(text) ?? [];
+  if (whole === undefined) return refused('is no percentage; write one such as 20 or 12.5');
+  const value = Number(whole + tenth);
+  return value > 1000 ? refused('is too large; write at most 100') : { kind: 'read', value };
+};
+
+/** Seconds above 0 with at most six digits after the point, as microseconds. */
+export const readSeconds: Reader<bigint> = (text) => {
+  const [, whole, fraction = ''] = /^(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
+  if (whole === undefined) return refused('are no seconds; write a number such as 0.25');
+  const value = BigInt(whole + fraction.padEnd(6, '0'));
+  return value > 0n ? { kind: 'read', value } : refused('is too small; write at least 0.000001');
 };
 
 export function readOneOf<T extends string>(...choices: readonly T[]): Reader<T> {

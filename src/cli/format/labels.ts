@@ -4,7 +4,12 @@ import {
   type NodeConditionType,
   nodeConditionTypeToJSON,
 } from '../../../gen/stageplane/v1/node.js';
-import { type RunMode, runModeToJSON } from '../../../gen/stageplane/v1/planner.js';
+import {
+  type CandidateStatus,
+  candidateStatusToJSON,
+  type RunMode,
+  runModeToJSON,
+} from '../../../gen/stageplane/v1/planner.js';
 import { type KvCacheType, kvCacheTypeToJSON } from '../../../gen/stageplane/v1/provision.js';
 import { type PlanRejectionKind, planRejectionKindToJSON } from '../../../gen/stageplane/v1/rejection.js';
 import {
@@ -27,6 +32,10 @@ export const label = {
   faultReason: (value: StageFaultReason) => stageFaultReasonToJSON(value).replace(/^STAGE_FAULT_REASON_/, ''),
   rejection: (value: PlanRejectionKind) => planRejectionKindToJSON(value).replace(/^PLAN_REJECTION_KIND_/, ''),
   condition: (value: NodeConditionType) => nodeConditionTypeToJSON(value).replace(/^NODE_CONDITION_TYPE_/, ''),
+  candidateStatus: (value: CandidateStatus) =>
+    candidateStatusToJSON(value)
+      .replace(/^CANDIDATE_STATUS_/, '')
+      .toLowerCase(),
   kvCacheType: (value: KvCacheType) => kvCacheTypeToJSON(value).replace(/^KV_CACHE_TYPE_/, ''),
   device: (value: DeviceKind) => deviceKindToJSON(value).replace(/^DEVICE_KIND_/, ''),
 };

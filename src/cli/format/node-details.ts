@@ -6,7 +6,7 @@ import { label } from './labels.js';
 import { nodeState } from './node-state.js';
 import { renderFields, renderTable } from './table.js';
 
-/** One node with its conditions, devices and engines. */
+/** One node with its conditions, devices and engines, and what its live stages take of each device. */
 export function nodeDetails(node: Node, now: Date): string {
   return [renderFields(nodeFields(node, now)), conditionTable(node), deviceTable(node)].filter(Boolean).join('\n\n');
 }
@@ -48,7 +48,7 @@ function conditionTable({ conditions }: Node): string {
   return renderTable([{ head: 'CONDITION' }, { head: 'MET' }, { head: 'WHY' }], rows);
 }
 
-function deviceTable({ descriptor }: Node): string {
+function deviceTable({ descriptor, reservations }: Node): string {
   const devices = descriptor?.devices ?? [];
   if (devices.length === 0) return '';
   const columns = [
@@ -57,13 +57,25 @@ function deviceTable({ descriptor }: Node): string {
     { head: 'NAME' },
     { head: 'FREE', align: 'right' },
     { head: 'TOTAL', align: 'right' },
+    { head: 'RESERVED', align: 'right' },
+    { head: 'HELD', align: 'right' },
   ] as const;
-  const rows = devices.map(({ deviceId, kind, name, freeBytes, totalBytes }) => [
-    escapeControls(deviceId),
-    label.device(kind),
-    escapeControls(name),
-    totalBytes > 0n ? formatBytes(freeBytes) : 'unknown',
-    totalBytes > 0n ? formatBytes(totalBytes) : 'unknown',
-  ]);
+  const rows = devices.map(({ deviceId, kind, name, freeBytes, totalBytes }) => {
+    const taken = reservations.find((reservation) => reservation.deviceId === deviceId);
+    return [
+      escapeControls(deviceId),
+      label.device(kind),
+      escapeControls(name),
+      totalBytes > 0n ? formatBytes(freeBytes) : 'unknown',
+      totalBytes > 0n ? formatBytes(totalBytes) : 'unknown',
+      taken ? bytesOrUnknown(taken.reservedBytes) : '-',
+      taken ? bytesOrUnknown(taken.residentBytes) : '-',
+    ];
+  });
   return renderTable(columns, rows);
+}
+
+/** A live stage takes something: 0 only means that nobody has said how much. */
+function bytesOrUnknown(bytes: bigint): string {
+  return bytes > 0n ? formatBytes(bytes) : 'unknown';
 }

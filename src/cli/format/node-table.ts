@@ -29,10 +29,11 @@ export function nodeTable(nodes: readonly Node[], now: Date): string {
   return renderTable(columns, rows);
 }
 
-function freeMemory({ descriptor }: Node): string {
+function freeMemory({ descriptor, reservations }: Node): string {
   const devices = (descriptor?.devices ?? []).map(({ deviceId, freeBytes, totalBytes }) => {
     const amount = totalBytes > 0n ? `${formatBytes(freeBytes)} of ${formatBytes(totalBytes)}` : 'unknown';
-    return `${escapeControls(deviceId)} ${amount}`;
+    const reserved = reservations.find((reservation) => reservation.deviceId === deviceId)?.reservedBytes ?? 0n;
+    return `${escapeControls(deviceId)} ${amount}${reserved > 0n ? ` (${formatBytes(reserved)} reserved)` : ''}`;
   });
   return devices.join(', ') || '-';
 }

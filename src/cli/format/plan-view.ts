@@ -1,31 +1,64 @@
 import type { GgufSource } from '../../../gen/stageplane/v1/model.js';
+import type { Node } from '../../../gen/stageplane/v1/node.js';
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
-import type { PlanReport } from '../../../gen/stageplane/v1/planner.js';
+import { CandidateStatus, type PlanReport } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { formatBytes } from '../../core/format-bytes.js';
+import { candidateTable } from './candidate-table.js';
+import { deviceLoads } from './device-load.js';
 import { escapeControls } from './escape.js';
-import { exclusionLine } from './exclusion-line.js';
+import { exclusionLines } from './exclusion-lines.js';
 import { label } from './labels.js';
 import { layerBar } from './layer-bar.js';
-import { renderFields, renderTable } from './table.js';
+import { memoryPicture } from './memory-picture.js';
+import { nodeTitle } from './node-title.js';
+import { fieldColumns, renderFields, renderTable } from './table.js';
+import { wrapText } from './wrap-text.js';
 
 export interface PlanPicture {
   readonly plan: RunPlan;
   /** In stage order. */
   readonly settings: readonly StageSettings[];
   readonly report: PlanReport | undefined;
-  /** Name of each node, by id; not escaped. */
-  readonly names: ReadonlyMap<bigint, string>;
+  /** Every known node; their devices are the scale of the memory. */
+  readonly nodes: readonly Node[];
 }
+
+type Names = ReadonlyMap<bigint, string>;
 
 const BAR_CELLS = 32;
 
-/** A plan as a picture: which node gets which layers and bytes, and what is worth knowing about it. */
-export function planView({ plan, settings, report, names }: PlanPicture): string {
+/** A plan as a picture: which node gets which layers and bytes, what else was looked at, and what is worth knowing. */
+export function planView({ plan, settings, report, nodes }: PlanPicture): string {
+  const names: Names = new Map(nodes.map(({ nodeId, name }) => [nodeId, name]));
+  return [
+    renderFields(planFields(plan, settings, report)),
+    memoryOf(settings, report, nodes, names),
+    stageTable(plan, settings, names),
+    otherCandidates(settings, report, nodes),
+    noteLines(report),
+  ]
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+/** Nothing when the plan was not priced. */
+function memoryOf(
+  settings: readonly StageSettings[],
+  report: PlanReport | undefined,
+  nodes: readonly Node[],
+  names: Names,
+): string {
+  const selected = report?.candidates.find(({ status }) => status === CandidateStatus.CANDIDATE_STATUS_SELECTED);
+  const loads = deviceLoads(selected?.memory ?? [], nodes, (stage) => settings[stage]?.device ?? '');
+  return loads.length > 0 ? memoryPicture(loads, names) : '';
+}
+
+function stageTable(plan: RunPlan, settings: readonly StageSettings[], names: Names): string {
   const layers = plan.model?.numLayers ?? 0;
   const rows = plan.stages.map(({ stageIndex, nodeId, layerStart, layerEndExclusive }) => [
     String(stageIndex),
-    `${escapeControls(names.get(nodeId) ?? 'node')} (${nodeId})`,
+    nodeTitle(names.get(nodeId), nodeId),
     `[${layerStart}, ${layerEndExclusive})`,
     layerBar(layerStart, layerEndExclusive, layers, BAR_CELLS),
     String(settings[stageIndex]?.threads ?? '-'),
@@ -39,26 +72,39 @@ export function planView({ plan, settings, report, names }: PlanPicture): string
     { head: 'THREADS', align: 'right' },
     { head: 'BYTES', align: 'right' },
   ] as const;
-  return [renderFields(planFields(plan, settings, report)), renderTable(columns, rows), ...noteLines(report)].join(
-    '\n\n',
-  );
+  return renderTable(columns, rows);
+}
+
+/** A placement that was given is its own and only candidate, of which all has been said. */
+function otherCandidates(
+  [first]: readonly StageSettings[],
+  report: PlanReport | undefined,
+  nodes: readonly Node[],
+): string {
+  const candidates = report?.candidates ?? [];
+  return candidates.length > 1 ? candidateTable(candidates, nodes, first?.device ?? '') : '';
 }
 
 function planFields(plan: RunPlan, settings: readonly StageSettings[], report: PlanReport | undefined) {
   const { modelId = '', numLayers = 0, hiddenDim = 0, ggufSource } = plan.model ?? {};
   const [first] = settings;
   const fields: (readonly [string, string])[] = [
-    ['model', escapeControls(`${modelId}, ${numLayers} layers of width ${hiddenDim}, ${sourceText(ggufSource)}`)],
+    ['model', `${modelId}, ${numLayers} layers of width ${hiddenDim}, ${sourceText(ggufSource)}`],
   ];
   if (first) {
     const { engine, contextLength, device } = first;
-    fields.push(['engine', escapeControls(`${engine} on ${device}, ${contextLength} tokens of context`)]);
+    fields.push(['engine', `${engine} on ${device}, ${contextLength} tokens of context`]);
     fields.push(['settings', settingsText(first)]);
   }
   fields.push(...samplingFields(plan));
-  if (report?.fidelity) fields.push(['fidelity', escapeControls(report.fidelity)]);
-  if (report?.selected) fields.push(['plan id', escapeControls(report.selected.planId)]);
-  return fields;
+  if (report?.fidelity) fields.push(['fidelity', report.fidelity]);
+  if (report?.selected) {
+    const { planId, strategy, selectedBecause } = report.selected;
+    if (selectedBecause.length > 0) fields.push(['chosen', `${strategy}; ${selectedBecause.join('; ')}`]);
+    fields.push(['plan id', planId]);
+  }
+  const indent = fieldColumns(fields.map(([name]) => name));
+  return fields.map(([name, value]) => [name, wrapText(escapeControls(value), indent)] as const);
 }
 
 /** What all stages share; threads may differ, and have a column. */
@@ -76,10 +122,10 @@ function samplingFields({ runtime }: RunPlan): (readonly [string, string])[] {
 }
 
 /** Warnings and exclusions, as one block; nothing when there are none. */
-function noteLines(report: PlanReport | undefined): string[] {
+function noteLines(report: PlanReport | undefined): string {
   const warnings = (report?.warnings ?? []).map((warning) => `warning: ${escapeControls(warning)}`);
-  const lines = [...warnings, ...(report?.exclusions ?? []).map(exclusionLine)];
-  return lines.length > 0 ? [lines.join('\n')] : [];
+  const lines = [...warnings, ...exclusionLines(report?.exclusions ?? [])];
+  return lines.map((line) => wrapText(line, 2)).join('\n');
 }
 
 /** 0 is what an orchestrator says that could not read the file. */

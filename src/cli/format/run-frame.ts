@@ -3,6 +3,7 @@ import { formatBytes } from '../../core/format-bytes.js';
 import { isOver, type RunView, type StageView } from '../run-view.js';
 import { causeLine } from './cause.js';
 import { escapeControls } from './escape.js';
+import { exceededPhrase } from './exceeded-phrase.js';
 import { label } from './labels.js';
 import { progressBar } from './layer-bar.js';
 
@@ -24,7 +25,11 @@ export function runFrame(view: RunView): string {
 function stageLine(stage: StageView, nodeWidth: number): string {
   const node = escapeControls(stage.node).padEnd(nodeWidth);
   const head = `  stage ${stage.index}  ${node}  [${stage.layerStart}, ${stage.layerEnd})`;
-  return `${head}  ${label.stagePhase(stage.phase).padEnd(8)}${loading(stage)}`.trimEnd();
+  return `${head}  ${label.stagePhase(stage.phase).padEnd(8)}${loading(stage)}${exceeded(stage)}`.trimEnd();
+}
+
+function exceeded({ phase, exceeded }: StageView): string {
+  return phase === StagePhase.STAGE_PHASE_READY && exceeded ? `  ${exceededPhrase(exceeded)}` : '';
 }
 
 function loading({ phase, progress }: StageView): string {

@@ -8,6 +8,7 @@ import { formatBytes } from '../../core/format-bytes.js';
 import type { RunView } from '../run-view.js';
 import { causeLine } from './cause.js';
 import { escapeControls } from './escape.js';
+import { exceededPhrase } from './exceeded-phrase.js';
 import { label } from './labels.js';
 
 /** One committed event on one line: `12:03:04  run 7  stage 0 on alpha  READY`. */
@@ -35,6 +36,10 @@ function whatHappened(view: RunView, { detail }: RunEvent): string {
       const { stageIndex, fault } = detail.value;
       const why = fault ? `${label.faultReason(fault.reason)}: ${fault.message}` : 'no reason given';
       return `${stageName(view, stageIndex)}  fault  ${escapeControls(why)}`;
+    }
+    case 'reservationExceeded': {
+      const next = 'nothing to do now: the next plan of such a stage reserves more';
+      return `${stageName(view, detail.value.stageIndex)}  ${exceededPhrase(detail.value)}; ${next}`;
     }
     default:
       return 'an event that this version of stageplane does not know';

@@ -38,6 +38,11 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
 
 /** Names and values, one pair per line. */
 export function renderFields(fields: readonly (readonly [name: string, value: string])[]): string {
-  const width = Math.max(...fields.map(([name]) => name.length)) + 2;
+  const width = fieldColumns(fields.map(([name]) => name));
   return fields.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`).join('\n');
+}
+
+/** The column at which the values of `renderFields` begin, for those that have more than one line. */
+export function fieldColumns(names: readonly string[]): number {
+  return Math.max(...names.map((name) => name.length)) + 2;
 }

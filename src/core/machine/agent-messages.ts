@@ -4,6 +4,7 @@ import { runId, type SessionId } from '../ids.js';
 import type { Draft } from './draft.js';
 import { stageStopped } from './reconcile.js';
 import { armStage, faultStage, findStage, moveStage, settleRun } from './run-lifecycle.js';
+import { stageReady } from './stage-ready.js';
 import type { SessionState, StageKey, UnansweredDelivery } from './state.js';
 
 /** The agent has accepted a provision. */
@@ -48,7 +49,7 @@ function takeReport(draft: Draft, key: StageKey, { report }: StageReport): void 
       loadProgressed(draft, key, report.value);
       break;
     case 'ready':
-      moveStage(draft, key, 'stage-ready', { footprint: report.value });
+      stageReady(draft, key, report.value);
       break;
     case 'fault':
       faultStage(draft, key, 'stage-faulted', report.value, 'worker');

@@ -10,13 +10,14 @@ import {
   type SessionId,
   type WallMillis,
 } from '../ids.js';
-import { limits } from '../limits.js';
 import type { Answer, Effect, LogFields } from './effects.js';
 import type { CallId, Timer } from './events.js';
+import { forgetOldRecords } from './forget-old-records.js';
 import type { Rules } from './rules.js';
 import type {
   ClusterState,
   Contact,
+  FootprintRecord,
   NodeState,
   RequestRecord,
   RunAnswer,
@@ -38,6 +39,7 @@ export interface Changes {
   readonly requests: readonly RequestRecord[];
   readonly events: readonly RunEvent[];
   readonly answers: readonly RunAnswer[];
+  readonly footprints: readonly FootprintRecord[];
 }
 
 /** One event's detail, without what the draft fills in. */
@@ -70,6 +72,7 @@ export class Draft {
   private readonly contacts = new Map<NodeId, Contact>();
   private readonly sessions = new Map<SessionId, SessionState | undefined>();
   private readonly requests = new Map<string, RequestRecord>();
+  private readonly footprints = new Map<string, FootprintRecord>();
   private readonly placements = new Map<NodeId, ReadonlySet<RunId>>();
 
   constructor(
@@ -132,6 +135,10 @@ export class Draft {
     return this.requests.get(id) ?? this.base.requests.get(id);
   }
 
+  footprint(key: string): FootprintRecord | undefined {
+    return this.footprints.get(key) ?? this.base.footprints.get(key);
+  }
+
   allRuns(): RunState[] {
     const ids = new Set([...this.base.runs.keys(), ...this.runs.keys()]);
     return [...ids].map((id) => this.run(id)).filter((run) => run !== undefined);
@@ -180,6 +187,10 @@ export class Draft {
     this.requests.set(request.requestId, request);
   }
 
+  putFootprint(record: FootprintRecord): void {
+    putLast(this.footprints, record);
+  }
+
   perform(effect: Effect): void {
     this.effects.push(effect);
   }
@@ -226,7 +237,8 @@ export class Draft {
     const deletedRuns = [...this.runs].flatMap(([id, after]) => (after === undefined ? [id] : []));
     const changed =
       this.cluster !== this.base.cluster ||
-      this.nodes.size + runs.length + deletedRuns.length + this.requests.size + this.answers.size > 0;
+      this.nodes.size + runs.length + deletedRuns.length > 0 ||
+      this.requests.size + this.answers.size + this.footprints.size > 0;
     if (!changed) return undefined;
     return {
       cluster: this.cluster,
@@ -236,6 +248,7 @@ export class Draft {
       requests: [...this.requests.values()],
       events: this.events,
       answers: [...this.answers].map(([runId, answer]) => ({ runId, answer })),
+      footprints: [...this.footprints.values()],
     };
   }
 
@@ -260,7 +273,8 @@ export class Draft {
     replaceAll(world.sessions, this.sessions);
     replaceAll(world.requests, this.requests);
     replaceAll(world.placements, this.placements);
-    forgetSpentRequests(world);
+    for (const record of this.footprints.values()) putLast(world.footprints, record);
+    forgetOldRecords(world);
   }
 
   private nextRevision(): Revision {
@@ -286,14 +300,8 @@ function replaceAll<K, V>(target: Map<K, V>, changes: ReadonlyMap<K, V | undefin
   }
 }
 
-/** Bounds the requests whose run is gone, oldest first, as the store does (I16). */
-function forgetSpentRequests(world: World): void {
-  let excess = world.requests.size - limits.requestRecords;
-  if (excess <= 0) return;
-  const spent = [...world.requests.values()].filter(({ runId }) => !world.runs.has(runId));
-  spent.sort((a, b) => (a.runId < b.runId ? -1 : 1));
-  for (const { requestId } of spent) {
-    if (excess-- <= 0) return;
-    world.requests.delete(requestId);
-  }
+/** A record that is renewed is the newest one. */
+function putLast(records: Map<string, FootprintRecord>, record: FootprintRecord): void {
+  records.delete(record.key);
+  records.set(record.key, record);
 }

@@ -54,8 +54,8 @@ function devicesOf(draft: Draft, node: NodeState): PoolDevice[] {
   }));
 }
 
-/** Live stages on the device: released when they are STOPPED, like their threads. */
-function committedStages(draft: Draft, node: NodeState, deviceId: string): CommittedStage[] {
+/** Live stages on the device: released when they are STOPPED, like their threads (I7). */
+export function committedStages(draft: Draft, node: NodeState, deviceId: string): CommittedStage[] {
   return draft.runsOn(node.nodeId).flatMap(({ stages, settings }) =>
     stages
       .filter(({ index, nodeId, phase }) => {

@@ -4,6 +4,7 @@ import { type NodeId, runId, type SessionId } from '../ids.js';
 import { sendStop } from './dispatch.js';
 import type { Draft } from './draft.js';
 import { armEdges, armStage, faultStage, findStage, keyOf, moveStage, settleRun } from './run-lifecycle.js';
+import { stageReady } from './stage-ready.js';
 import type { StageKey } from './state.js';
 
 /**
@@ -45,7 +46,7 @@ function takeEntry(draft: Draft, key: StageKey, entry: HeldStage): void {
   if (phase() === 'PENDING' || phase() === 'SENT') moveStage(draft, key, 'delivery-acked');
   if (is(HeldStagePhase.HELD_STAGE_PHASE_READY, HeldStagePhase.HELD_STAGE_PHASE_EXECUTING)) {
     if (phase() === 'ACCEPTED' || phase() === 'LOADING') {
-      moveStage(draft, key, 'stage-ready', { footprint: entry.footprint });
+      stageReady(draft, key, entry.footprint);
     }
   } else if (is(HeldStagePhase.HELD_STAGE_PHASE_FAULTED)) {
     faultStage(

@@ -137,6 +137,16 @@ export interface RequestRecord {
   readonly runId: RunId;
 }
 
+/** What a stage held when it had loaded: one entry of the ledger, which outlives its run. */
+export interface FootprintRecord {
+  /** As `footprintKey` names it. */
+  readonly key: string;
+  /** Bytes on the stage's device; more than 0. */
+  readonly deviceBytes: bigint;
+  /** Of the commit that brought it: the oldest are forgotten first (I16). */
+  readonly revision: Revision;
+}
+
 /** What belongs to the cluster as a whole. */
 export interface ClusterState {
   readonly clusterId: string;
@@ -154,6 +164,8 @@ export interface World {
   readonly nodeByName: Map<string, NodeId>;
   readonly runs: Map<RunId, RunState>;
   readonly requests: Map<string, RequestRecord>;
+  /** By key, oldest first. */
+  readonly footprints: Map<string, FootprintRecord>;
   readonly contacts: Map<NodeId, Contact>;
   readonly sessions: Map<SessionId, SessionState>;
   /** Runs with a stage on the node that is not STOPPED. */
@@ -168,4 +180,5 @@ export interface StoredWorld {
   readonly nodes: readonly NodeState[];
   readonly runs: readonly RunState[];
   readonly requests: readonly RequestRecord[];
+  readonly footprints: readonly FootprintRecord[];
 }

@@ -17,6 +17,7 @@ export function openWorld(stored: StoredWorld, now: Millis, timings: Timings): {
     nodeByName: new Map(stored.nodes.map((node) => [node.name, node.nodeId])),
     runs: new Map(stored.runs.map((run) => [run.runId, run])),
     requests: new Map(stored.requests.map((request) => [request.requestId, request])),
+    footprints: new Map(stored.footprints.map((record) => [record.key, record])),
     contacts: new Map(
       stored.nodes.map((node) => [
         node.nodeId,

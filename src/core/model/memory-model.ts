@@ -12,6 +12,8 @@ import { readPerToken } from './read-per-token.js';
 import type { StageBytes } from './stage-bytes.js';
 import type { Ledger } from './stage-footprint.js';
 
+const F32_BYTES = 4;
+
 export interface MemoryOptions {
   /** Of the device that the stages are on. Default: RAM. */
   readonly deviceKind?: DeviceKind | undefined;
@@ -129,7 +131,7 @@ function beside(
   const held: Held = {
     weights: Number(layers.globalBytes),
     kvCache: 0,
-    ...endsBytes(layers, engineMemory(settings.engine), isFirst, isLast),
+    ...endsBytes(inspection, layers, engineMemory(settings.engine), isFirst, isLast),
     compute: compute + (isLast ? logitsBytes(inspection, settings) : 0),
     rings: isAccelerator ? 0 : ringBytes,
     overhead: isAccelerator ? limits.acceleratorOverheadBytes : limits.processOverheadBytes,
@@ -139,14 +141,21 @@ function beside(
 }
 
 /** A tied head is the embedding again; a stage that is both first and last holds it once. */
-function endsBytes(layers: LayerTable, engine: EngineMemory, isFirst: boolean, isLast: boolean) {
+function endsBytes(
+  { facts }: ModelInspection,
+  layers: LayerTable,
+  engine: EngineMemory,
+  isFirst: boolean,
+  isLast: boolean,
+) {
   const table = Number(layers.embeddingBytes);
   const isAlone = isFirst && isLast;
+  const standIn = engine.headStandInRows * Number(facts!.hiddenDim) * F32_BYTES;
   const tiedCopy = isLast && layers.tied && !isAlone ? table : 0;
   return {
     // A stage that is the whole model is loaded as it is, its table included.
     embedding: isFirst && (isAlone || !engine.embeddingStaysInFile) ? table : 0,
-    head: isLast ? Number(layers.headBytes) + tiedCopy : 0,
+    head: isLast ? Number(layers.headBytes) + tiedCopy : standIn,
   };
 }
 

@@ -31,17 +31,19 @@ export function stageCounting(grid: SearchGrid, { minStages, maxStages }: StageB
   return { top: minStages > 1 || grid.pins.size > 0 ? minStages : 0, saturates: true };
 }
 
-/** One turn's choices, for the counts of stages that it could lead to. */
-interface TurnChoices {
+/** A turn and the counts of stages that it could lead to, with a row of choices for each. */
+interface CountedTurn {
   readonly node: number;
+  readonly isPinned: boolean;
   readonly low: number;
   readonly high: number;
-  readonly choices: Int32Array;
+  /** Where its rows begin among the choices of the search. */
+  readonly choicesAt: number;
 }
 
 /**
- * The best split below `bound` whose nodes come in the order of `turns`, each taken or left out: a dynamic programme over (turns, stages,
- * units covered). O(turns * counted stages * units^2).
+ * The best split below `bound` whose nodes come in the order of `turns`, each taken or left out: a dynamic programme over
+ * (turns, stages, units covered). O(turns * counted stages * units^2).
  */
 export function searchOrder(
   grid: SearchGrid,
@@ -54,44 +56,65 @@ export function searchOrder(
   const counting = stageCounting(grid, bounds, turns.length);
   const values = new Float64Array((counting.top + 1) * width).fill(bound);
   values[0] = 0;
-  const taken = turns.map((turn, at) => {
+  const { counted, rows } = countTurns(turns, bounds, counting, width);
+  // One block for all turns: an array of their own would cost each more than its search.
+  const choices = new Int32Array(rows * width);
+  const state = { counting, minStages: bounds.minStages, values, choices };
+  for (const turn of counted) {
     const costs = stageCosts(grid, measure, grid.problem.nodes[turn.node]!);
-    const needed = bounds.minStages - (turns.length - 1 - at);
-    return takeTurn(turn, costs, values, { ...counting, minStages: bounds.minStages, needed, taken: at });
-  });
+    takeTurn(turn, costs, state);
+  }
   const count = bestCount(values, width, bounds.minStages, counting, bound);
   if (count === undefined) return undefined;
-  return { value: values[count * width + units]!, stages: walkBack(taken, count, width) };
+  return { value: values[count * width + units]!, stages: walkBack(counted, choices, count, width) };
 }
 
-interface TurnState extends StageCounting {
+/** How many stages there can be once a turn was taken, given how many turns are before it and how many come. */
+function countTurns(
+  turns: readonly Turn[],
+  { minStages }: StageBounds,
+  { top }: StageCounting,
+  width: number,
+): { counted: CountedTurn[]; rows: number } {
+  let rows = 0;
+  const counted = turns.map(({ node, stage }, before) => {
+    const needed = minStages - (turns.length - 1 - before);
+    const low = top === 0 ? 0 : Math.max(1, needed, stage === undefined ? 0 : stage + 1);
+    const high = top === 0 ? 0 : Math.min(top, before + 1, stage === undefined ? top : stage + 1);
+    const choicesAt = rows * width;
+    rows += Math.max(0, high - low + 1);
+    return { node, isPinned: stage !== undefined, low, high, choicesAt };
+  });
+  return { counted, rows };
+}
+
+interface SearchState {
+  readonly counting: StageCounting;
   readonly minStages: number;
-  /** Stages that there must be after this turn, for the turns to come to suffice. */
-  readonly needed: number;
-  /** Turns before this one. */
-  readonly taken: number;
+  readonly values: Float64Array;
+  readonly choices: Int32Array;
 }
 
-function takeTurn({ node, stage }: Turn, costs: StageCosts, values: Float64Array, state: TurnState): TurnChoices {
+function takeTurn(turn: CountedTurn, costs: StageCosts, { counting, minStages, values, choices }: SearchState): void {
+  const { node, isPinned, low, high } = turn;
   const { width, units, pins } = costs.grid;
-  const { top, saturates, minStages, needed, taken } = state;
-  const low = top === 0 ? 0 : Math.max(1, needed, stage === undefined ? 0 : stage + 1);
-  const high = top === 0 ? 0 : Math.min(top, taken + 1, stage === undefined ? top : stage + 1);
-  const choices = new Int32Array(Math.max(0, high - low + 1) * width);
+  const { top, saturates } = counting;
   // From the highest count down, so that no row is extended by this turn before it is extended from.
   for (let count = high; count >= low; count--) {
     const to = count * width;
+    const choicesAt = turn.choicesAt + (count - low) * width;
+    const lowest = Math.max(1, count);
     const highest = units - (top === 0 ? 0 : Math.max(0, minStages - count));
-    const row = { values, to, choices, choicesAt: (count - low) * width, lowest: Math.max(1, count), highest };
-    if (saturates && count === top && stage === undefined) {
-      extendSplits(costs, { ...row, from: to, tag: SAME_COUNT, least: count });
+    if (saturates && count === top && !isPinned) {
+      const least = count;
+      extendSplits(costs, { values, from: to, to, choices, choicesAt, tag: SAME_COUNT, least, lowest, highest });
     }
     const pinned = pins.get(count - 1);
     if (count > 0 && (pinned === undefined || pinned === node)) {
-      extendSplits(costs, { ...row, from: to - width, tag: ONE_MORE, least: count - 1 });
+      const [from, least] = [to - width, count - 1];
+      extendSplits(costs, { values, from, to, choices, choicesAt, tag: ONE_MORE, least, lowest, highest });
     }
   }
-  return { node, low, high, choices };
 }
 
 function bestCount(
@@ -110,12 +133,13 @@ function bestCount(
   return best;
 }
 
-function walkBack(turns: readonly TurnChoices[], from: number, width: number): SplitStage[] {
+function walkBack(turns: readonly CountedTurn[], choices: Int32Array, from: number, width: number): SplitStage[] {
   const stages: SplitStage[] = [];
   let [count, end] = [from, width - 1];
-  for (const { node, low, high, choices } of turns.toReversed()) {
+  for (const { node, low, high, choicesAt } of turns.toReversed()) {
     if (end === 0) break;
-    const choice = count < low || count > high ? undefined : readChoice(choices[(count - low) * width + end]!);
+    const isCounted = count >= low && count <= high;
+    const choice = isCounted ? readChoice(choices[choicesAt + (count - low) * width + end]!) : undefined;
     if (!choice) continue;
     stages.push({ node, start: choice.start, end });
     end = choice.start;

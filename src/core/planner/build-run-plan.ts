@@ -1,59 +1,81 @@
-import { GgufSource } from '../../../gen/stageplane/v1/model.js';
 import { EdgeKind, type EdgePlan, type RunPlan, type StagePlan } from '../../../gen/stageplane/v1/plan.js';
 import { activationObjectSpec, type ObjectDimensions, tokenObjectSpec, tokenRingFloor } from './edge-specs.js';
-import { edgeTopology, inboundEdgeOf, outboundEdgeOf } from './edge-topology.js';
-import { layersOfStage } from './layers-of-stage.js';
+import { edgeAt } from './edge-topology.js';
+import { type LayerRange, layersOfStage } from './layers-of-stage.js';
 import type { Placement, PlanningDraft } from './planning-draft.js';
+import type { WholeRingSpec } from './read-edge.js';
 
-/** The plan of a draft that holds to every planner rule. No two places of the plan share an object. */
+/** The plan of a draft that holds to every planner rule. What several places of the plan say alike, they share. */
 export function buildRunPlan(draft: PlanningDraft): RunPlan {
-  const { input, byStage, stageCount } = draft;
-  const placements = Array.from({ length: stageCount }, (_, stageIndex) => byStage.get(stageIndex)!);
-  const model = {
-    ...input.model,
-    hiddenDim: Number(draft.hiddenDim),
-    dtypeWidthBytes: Number(draft.dtypeWidthBytes),
-    maxSeqLen: Number(draft.maxSeqLen),
-  };
-  const { maxTokens, ...runtime } = input.runtime;
+  const { input, stageCount } = draft;
+  const { prompt, sampling, tokenOutputPolicy } = input.runtime;
+  const model = modelPlan(draft);
+  const placements: Placement[] = [];
+  for (let stage = 0; stage < stageCount; stage++) placements.push(draft.placements[draft.positionOf(stage)!]!);
+  const edges = edgePlans(draft, model, placements);
   return {
     runId: input.runId,
     model,
-    runtime,
-    stages: placements.map((placement) => stagePlan(draft, placement)),
-    edges: edgePlans(draft, model, placements),
-    maxTokens,
+    runtime: { prompt, sampling, tokenOutputPolicy },
+    stages: stagePlans(draft, placements, edges),
+    edges,
+    maxTokens: input.runtime.maxTokens,
   };
 }
 
-function stagePlan({ input, stageCount, numLayers }: PlanningDraft, placement: Placement): StagePlan {
-  const { stageIndex, nodeId } = placement;
-  const layers = placement.range ?? layersOfStage(numLayers, stageCount, stageIndex);
+function modelPlan({ input: { model } }: PlanningDraft) {
   return {
-    runId: input.runId,
-    stageIndex,
-    stageCount,
-    nodeId,
-    ggufSource: GgufSource.fromPartial(input.model.ggufSource),
-    layerStart: layers.start,
-    layerEndExclusive: layers.endExclusive,
-    inboundEdge: inboundEdgeOf(stageIndex),
-    outboundEdge: outboundEdgeOf(stageIndex),
+    modelId: model.modelId,
+    ggufSource: model.ggufSource,
+    numLayers: model.numLayers,
+    hiddenDim: Number(model.hiddenDim),
+    dtypeFamily: model.dtypeFamily,
+    dtypeWidthBytes: Number(model.dtypeWidthBytes),
+    maxSeqLen: Number(model.maxSeqLen),
+    eosTokenId: model.eosTokenId,
+    tokenizer: model.tokenizer,
   };
+}
+
+function stagePlans(draft: PlanningDraft, placements: readonly Placement[], edges: readonly EdgePlan[]): StagePlan[] {
+  const { runId, model } = draft.input;
+  const stageCount = placements.length;
+  return placements.map((placement, stageIndex) => {
+    const layers = layersOf(placement) ?? layersOfStage(model.numLayers, stageCount, stageIndex);
+    return {
+      runId,
+      stageIndex,
+      stageCount,
+      nodeId: placement.nodeId,
+      ggufSource: model.ggufSource,
+      layerStart: layers.start,
+      layerEndExclusive: layers.endExclusive,
+      inboundEdge: edges[stageIndex]!.edgeId,
+      outboundEdge: edges[stageIndex + 1]!.edgeId,
+    };
+  });
+}
+
+/** The layers that a placement names; undefined when they are spread evenly. */
+function layersOf(placement: Placement): LayerRange | undefined {
+  if (!('layerStart' in placement)) return undefined;
+  return { start: placement.layerStart, endExclusive: placement.layerEndExclusive };
 }
 
 function edgePlans({ input }: PlanningDraft, model: ObjectDimensions, placements: readonly Placement[]): EdgePlan[] {
-  const floor = tokenRingFloor(model.maxSeqLen);
-  const tokenRing = { ...input.tokenRing };
-  if (tokenRing.dataCapacity < floor) tokenRing.dataCapacity = floor;
-  const stageNodes = placements.map(({ nodeId }) => nodeId);
-  return edgeTopology(input.orchestratorNodeId, stageNodes).map((edge) => {
-    const activation = edge.kind === EdgeKind.EDGE_KIND_ACTIVATION;
-    return {
-      runId: input.runId,
-      ...edge,
-      objectSpec: activation ? activationObjectSpec(model) : tokenObjectSpec(model),
-      ringSpec: { ...(activation ? input.activationRing : tokenRing) },
-    };
-  });
+  const { runId, orchestratorNodeId } = input;
+  const token = { objectSpec: tokenObjectSpec(model), ringSpec: tokenRing(input.tokenRing, model) };
+  const activation = { objectSpec: activationObjectSpec(model), ringSpec: input.activationRing };
+  const edges: EdgePlan[] = [];
+  for (let position = 0; position <= placements.length; position++) {
+    const { edgeId, kind, producer, consumer } = edgeAt(position, orchestratorNodeId, placements);
+    const { objectSpec, ringSpec } = kind === EdgeKind.EDGE_KIND_ACTIVATION ? activation : token;
+    edges.push({ runId, edgeId, kind, producer, consumer, objectSpec, ringSpec });
+  }
+  return edges;
+}
+
+function tokenRing(asked: WholeRingSpec, { maxSeqLen }: ObjectDimensions): WholeRingSpec {
+  const floor = tokenRingFloor(maxSeqLen);
+  return asked.dataCapacity < floor ? { ...asked, dataCapacity: floor } : asked;
 }

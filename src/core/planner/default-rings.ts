@@ -18,7 +18,7 @@ export function defaultActivationRing(facts: ModelFacts, { microBatch }: StageSe
 /** Room for the whole context of every session in pieces, so that no decode waits behind prompts for want of room. */
 export function defaultTokenRing({ contextLength, microBatch, sessions }: StageSettings): RingSpec {
   const pieces = BigInt(Math.ceil(contextLength / microBatch)) * OBJECT_HEADER_BYTES;
-  return ring(BigInt(sessions) * (pieces + tokenExtent(BigInt(contextLength))));
+  return ring(BigInt(sessions) * (pieces + tokenExtent(contextLength)));
 }
 
 /** A launcher's ring; what it left unset takes the default. A capacity or alignment of 0 is the planner's to refuse. */

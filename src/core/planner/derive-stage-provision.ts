@@ -1,10 +1,16 @@
-import { RingDirection, type RunPlan } from '../../../gen/stageplane/v1/plan.js';
-import type { ProvisionStage } from '../../../gen/stageplane/v1/provision.js';
+import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
+import type {
+  InboundEdgeProvision,
+  OutboundEdgeProvision,
+  ProvisionStage,
+} from '../../../gen/stageplane/v1/provision.js';
 import type { ProjectionRejection } from '../../../gen/stageplane/v1/rejection.js';
-import { type ReadOutcome, read, shown } from './message-shape.js';
+import type { PlanFault } from './plan-fault.js';
 import { indexedRecords, type PlanRecords, type RawPlan, scannedRecords, stagesOf } from './plan-records.js';
-import { consumerPart, edgePart, outboundPart, type ProvisionParts, planPart, stagePart } from './projection-shapes.js';
+import { attempt, type Whole } from './read-message.js';
+import { type ProvisionReaders, provisionReaders } from './read-projection.js';
 import { type ProjectionFault, projectionRejection } from './reject-projection.js';
+import { shown } from './shown.js';
 
 type Rejected = { kind: 'rejected'; rejection: ProjectionRejection };
 export type ProjectionOutcome = { kind: 'projected'; provision: ProvisionStage } | Rejected;
@@ -20,7 +26,7 @@ export type ProjectionsOutcome = { kind: 'projected'; provisions: ProvisionStage
  * project every stage, projectStages does so once.
  */
 export function deriveStageProvision(plan: RunPlan, stageIndex: number): ProjectionOutcome {
-  return guarded(() => project(plan, stageIndex, scannedRecords(plan), eachTime));
+  return guarded(() => project(plan, stageIndex, scannedRecords(plan), provisionReaders()));
 }
 
 /**
@@ -31,10 +37,10 @@ export function deriveStageProvision(plan: RunPlan, stageIndex: number): Project
 export function projectStages(plan: RunPlan): ProjectionsOutcome {
   return guarded<ProjectionsOutcome>(() => {
     const records = indexedRecords(plan);
-    const parts = onceForNeighbours();
+    const readers = provisionReaders();
     const provisions: ProvisionStage[] = [];
     for (const stage of stagesOf(plan)) {
-      const outcome = project(plan, stage?.stageIndex, records, parts);
+      const outcome = project(plan, stage?.stageIndex, records, readers);
       if (outcome.kind === 'rejected') return outcome;
       provisions.push(outcome.provision);
     }
@@ -42,82 +48,41 @@ export function projectStages(plan: RunPlan): ProjectionsOutcome {
   });
 }
 
-/** How the parts of a plan are read that more than one stage is told. */
-interface SharedParts {
-  plan(raw: unknown): ReadOutcome<ProvisionParts['plan']>;
-  edge(raw: unknown): ReadOutcome<ProvisionParts['inbound']>;
-}
-
-const eachTime: SharedParts = {
-  plan: (raw) => read(planPart, raw),
-  edge: (raw) => read(edgePart, raw),
-};
-
-/** The plan is the same for all stages, and a stage's outbound edge is the inbound one of the next. */
-function onceForNeighbours(): SharedParts {
-  return { plan: rememberLast(eachTime.plan), edge: rememberLast(eachTime.edge) };
-}
-
-function rememberLast<T>(readPart: (raw: unknown) => ReadOutcome<T>): (raw: unknown) => ReadOutcome<T> {
-  let last: { raw: unknown; outcome: ReadOutcome<T> } | undefined;
-  return (raw) => {
-    if (last !== undefined && last.raw === raw) return last.outcome;
-    const outcome = readPart(raw);
-    last = { raw, outcome };
-    return outcome;
-  };
-}
-
-function project(rawPlan: RawPlan, stageIndex: unknown, records: PlanRecords, parts: SharedParts): ProjectionOutcome {
-  const name = shown(stageIndex);
+function project(
+  rawPlan: RawPlan,
+  stageIndex: unknown,
+  records: PlanRecords,
+  readers: ProvisionReaders,
+): ProjectionOutcome {
+  const faults: PlanFault[] = [];
   const rawStage = records.stage(stageIndex);
-  if (rawStage === undefined) return reject({ kind: 'unknown-stage', stage: name });
-  const stage = read(stagePart, rawStage);
-  if (stage.kind === 'malformed') return reject({ kind: 'broken-stage', stage: name, fault: stage.faults[0]! });
-  const plan = parts.plan(rawPlan);
-  if (plan.kind === 'malformed') return reject({ kind: 'broken-stage', stage: name, fault: plan.faults[0]! });
+  if (rawStage === undefined) return reject({ kind: 'unknown-stage', stage: shown(stageIndex) });
+  const stage = attempt(readers.stage, rawStage, faults);
+  if (faults.length > 0) return reject({ kind: 'broken-stage', stage: shown(stageIndex), fault: faults[0]! });
+  const plan = attempt(readers.plan, rawPlan, faults);
+  if (faults.length > 0) return reject({ kind: 'broken-stage', stage: shown(stageIndex), fault: faults[0]! });
 
-  const { inboundEdge, outboundEdge } = stage.value;
-  const rawInbound = records.edge(inboundEdge);
-  if (rawInbound === undefined) return missing(name, 'inbound', inboundEdge);
-  const inbound = parts.edge(rawInbound);
-  if (inbound.kind === 'malformed') return broken(name, 'inbound', inboundEdge, inbound);
+  const rawInbound = records.edge(stage.inboundEdge);
+  if (rawInbound === undefined) return rejectEdge(stageIndex, 'inbound', stage.inboundEdge);
+  const inbound = attempt(readers.inbound, rawInbound, faults);
+  if (faults.length > 0) return rejectEdge(stageIndex, 'inbound', stage.inboundEdge, faults[0]);
 
-  const rawOutbound = records.edge(outboundEdge);
-  if (rawOutbound === undefined) return missing(name, 'outbound', outboundEdge);
-  const outbound = parts.edge(rawOutbound);
-  const consumer = read(consumerPart, rawOutbound);
-  if (outbound.kind === 'malformed' || consumer.kind === 'malformed') {
-    // Read as one, so that the first of its faults is the first of its fields.
-    return broken(name, 'outbound', outboundEdge, read(outboundPart, rawOutbound));
-  }
-  const provision = provisionOf({
-    plan: plan.value,
-    stage: stage.value,
-    inbound: inbound.value,
-    outbound: outbound.value,
-    consumer: consumer.value.consumer,
-  });
-  return { kind: 'projected', provision };
+  const rawOutbound = records.edge(stage.outboundEdge);
+  if (rawOutbound === undefined) return rejectEdge(stageIndex, 'outbound', stage.outboundEdge);
+  const outbound = attempt(readers.outbound, rawOutbound, faults);
+  if (faults.length > 0) return rejectEdge(stageIndex, 'outbound', stage.outboundEdge, faults[0]);
+  return { kind: 'projected', provision: provisionOf(plan, stage, inbound, outbound) };
 }
 
-type Role = 'inbound' | 'outbound';
-
-function missing(stage: string, role: Role, edge: bigint): Rejected {
-  return reject({ kind: 'missing-edge', stage, edge, role });
-}
-
-function broken(stage: string, role: Role, edge: bigint, outcome: ReadOutcome<unknown>): Rejected {
-  // A value that is sound when it is read again has code of its own, and no reading of it can be trusted.
-  if (outcome.kind === 'read') return reject({ kind: 'unreadable-plan' });
-  return reject({ kind: 'broken-edge', stage, edge, role, fault: outcome.faults[0]! });
-}
-
-function provisionOf({ plan, stage, inbound, outbound, consumer }: ProvisionParts): ProvisionStage {
-  const { model } = plan;
+function provisionOf(
+  { runId, model, runtime }: Whole<ProvisionReaders['plan']>,
+  stage: Whole<ProvisionReaders['stage']>,
+  inbound: InboundEdgeProvision,
+  outbound: OutboundEdgeProvision,
+): ProvisionStage {
   const { stageIndex, stageCount } = stage;
   return {
-    runId: plan.runId,
+    runId,
     stageIndex,
     stageCount,
     nodeId: stage.nodeId,
@@ -125,33 +90,23 @@ function provisionOf({ plan, stage, inbound, outbound, consumer }: ProvisionPart
     layerStart: stage.layerStart,
     layerEndExclusive: stage.layerEndExclusive,
     tokenizer: model.tokenizer,
-    inbound: {
-      edgeId: inbound.edgeId,
-      kind: inbound.kind,
-      objectSpec: inbound.objectSpec,
-      ringSpec: { ...inbound.ringSpec, direction: RingDirection.RING_DIRECTION_INGRESS },
-    },
-    outbound: {
-      edgeId: outbound.edgeId,
-      kind: outbound.kind,
-      consumerNodeId: consumer.endpoint.value.nodeId,
-      objectSpec: outbound.objectSpec,
-      ringSpec: { ...outbound.ringSpec, direction: RingDirection.RING_DIRECTION_EGRESS },
-    },
-    model: {
-      modelId: model.modelId,
-      hiddenDim: model.hiddenDim,
-      dtypeFamily: model.dtypeFamily,
-      dtypeWidthBytes: model.dtypeWidthBytes,
-      maxSeqLen: model.maxSeqLen,
-    },
+    inbound,
+    outbound,
+    model: model.facts,
     runtime: {
       roleId: BigInt(stageIndex),
       inputPort: 'input',
       outputPort: 'output',
-      sampling: stageIndex + 1 === stageCount ? plan.runtime.sampling : undefined,
+      sampling: stageIndex + 1 === stageCount ? runtime.sampling : undefined,
     },
   };
+}
+
+function rejectEdge(stageIndex: unknown, role: 'inbound' | 'outbound', edge: bigint, fault?: PlanFault): Rejected {
+  const stage = shown(stageIndex);
+  return reject(
+    fault ? { kind: 'broken-edge', stage, edge, role, fault } : { kind: 'missing-edge', stage, edge, role },
+  );
 }
 
 /** Total even for a plan whose own code (a getter, a proxy) throws while its records are looked through. */

@@ -1,6 +1,6 @@
 import { PlanRejectionKind as Kind } from '../../../gen/stageplane/v1/rejection.js';
 import type { FaultOf, PlanFault } from './plan-fault.js';
-import type { WholeEndpoint } from './planner-shapes.js';
+import type { WholeEndpoint } from './read-edge.js';
 
 /** The kind of rejection that a fault leads to. */
 export function rejectionKindOf(fault: PlanFault): Kind {

@@ -1,10 +1,11 @@
 import { dtypeFamilyToJSON } from '../../../gen/stageplane/v1/model.js';
 import { EdgeKind, edgeKindToJSON, objectKindToJSON } from '../../../gen/stageplane/v1/plan.js';
 import { activationObjectSpec, tokenObjectSpec, tokenRingFloor } from './edge-specs.js';
-import { type EdgeSkeleton, edgeTopology, inboundEdgeOf, outboundEdgeOf } from './edge-topology.js';
+import { type EdgeSkeleton, edgeAt, inboundEdgeOf, outboundEdgeOf } from './edge-topology.js';
 import type { PlanFault } from './plan-fault.js';
 import type { PlanSubject } from './plan-subject.js';
-import type { WholeEndpoint, WholeObjectSpec, WholeRunPlan } from './planner-shapes.js';
+import type { WholeEndpoint, WholeObjectSpec } from './read-edge.js';
+import type { WholeRunPlan } from './read-run-plan.js';
 
 /**
  * Edges that are not the ones of the plan's stages. Whose node the orchestrator is, only the two token edges say: the first
@@ -21,10 +22,8 @@ export function* wrongEdges({ plan, stageCount }: PlanSubject): Iterable<PlanFau
   }
   yield* wrongStageEdges(plan);
   const orchestrator = plan.edges[0]?.producer.endpoint.value.nodeId ?? 0n;
-  const stageNodes = plan.stages.map(({ nodeId }) => nodeId);
-  for (const [position, expected] of edgeTopology(orchestrator, stageNodes).entries()) {
-    const edge = plan.edges[position];
-    if (edge) yield* edgeFaults(`edges[${position}]`, edge, expected);
+  for (const [position, edge] of plan.edges.slice(0, stageCount + 1).entries()) {
+    yield* edgeFaults(`edges[${position}]`, edge, edgeAt(position, orchestrator, plan.stages));
   }
 }
 

@@ -1,12 +1,15 @@
 import type { DtypeFamily } from '../../../gen/stageplane/v1/model.js';
 import { LayoutRule, ObjectKind, SequencePolicy } from '../../../gen/stageplane/v1/plan.js';
-import type { WholeObjectSpec } from './planner-shapes.js';
+import type { WholeObjectSpec } from './read-edge.js';
 
 /** Bytes of the header `MO01` before every object on an edge. */
 export const OBJECT_HEADER_BYTES = 40n;
 
 /** Bytes of one token id, u32 little endian; also what token payloads are aligned to. */
 const TOKEN_ID_BYTES = 4;
+
+/** Every token edge of every plan has it. */
+const TOKEN_IDS = Object.freeze({ rule: Object.freeze({ $case: 'tokenIds', value: Object.freeze({}) }) } as const);
 
 /** The numbers that decide what crosses an edge, each proven to fit in 32 bits. */
 export interface ObjectDimensions {
@@ -16,22 +19,18 @@ export interface ObjectDimensions {
   hiddenDim: number;
 }
 
-/** Payload bytes of the largest token object: `max_seq_len * 4`. */
-export function tokenExtent(maxSeqLen: number | bigint): bigint {
-  return BigInt(maxSeqLen) * BigInt(TOKEN_ID_BYTES);
+/** Payload bytes of the largest token object: `max_seq_len * 4`, of a 32-bit number. */
+export function tokenExtent(maxSeqLen: number): bigint {
+  return BigInt(maxSeqLen * TOKEN_ID_BYTES);
 }
 
 /** Payload bytes of the largest activation object: `max_seq_len * hidden_dim * dtype_width_bytes`. May pass 2^64. */
-export function activationExtent(sizes: {
-  maxSeqLen: number | bigint;
-  hiddenDim: number | bigint;
-  dtypeWidthBytes: number | bigint;
-}): bigint {
-  return BigInt(sizes.maxSeqLen) * BigInt(sizes.hiddenDim) * BigInt(sizes.dtypeWidthBytes);
+export function activationExtent(maxSeqLen: bigint, hiddenDim: bigint, dtypeWidthBytes: bigint): bigint {
+  return maxSeqLen * hiddenDim * dtypeWidthBytes;
 }
 
 /** Least bytes of a token ring: the longest prompt and its header, so that a whole prompt can wait in it. */
-export function tokenRingFloor(maxSeqLen: number | bigint): bigint {
+export function tokenRingFloor(maxSeqLen: number): bigint {
   return OBJECT_HEADER_BYTES + tokenExtent(maxSeqLen);
 }
 
@@ -42,7 +41,7 @@ export function tokenObjectSpec(model: ObjectDimensions): WholeObjectSpec {
     maxExtent: tokenExtent(model.maxSeqLen),
     dtypeFamily: model.dtypeFamily,
     dtypeWidthBytes: TOKEN_ID_BYTES,
-    shape: { rule: { $case: 'tokenIds', value: {} } },
+    shape: TOKEN_IDS,
     layout: LayoutRule.LAYOUT_RULE_CONTIGUOUS,
     alignment: TOKEN_ID_BYTES,
     sequencePolicy: SequencePolicy.SEQUENCE_POLICY_ORDERED,
@@ -51,19 +50,15 @@ export function tokenObjectSpec(model: ObjectDimensions): WholeObjectSpec {
 
 /** What one object of an activation edge may be. */
 export function activationObjectSpec(model: ObjectDimensions): WholeObjectSpec {
+  const { dtypeFamily, dtypeWidthBytes, maxSeqLen, hiddenDim } = model;
   return {
     kind: ObjectKind.OBJECT_KIND_ACTIVATION,
-    maxExtent: activationExtent(model),
-    dtypeFamily: model.dtypeFamily,
-    dtypeWidthBytes: model.dtypeWidthBytes,
-    shape: {
-      rule: {
-        $case: 'activationRows',
-        value: { maxSeqLen: model.maxSeqLen, hiddenDim: model.hiddenDim },
-      },
-    },
+    maxExtent: activationExtent(BigInt(maxSeqLen), BigInt(hiddenDim), BigInt(dtypeWidthBytes)),
+    dtypeFamily,
+    dtypeWidthBytes,
+    shape: { rule: { $case: 'activationRows', value: { maxSeqLen, hiddenDim } } },
     layout: LayoutRule.LAYOUT_RULE_CONTIGUOUS,
-    alignment: model.dtypeWidthBytes,
+    alignment: dtypeWidthBytes,
     sequencePolicy: SequencePolicy.SEQUENCE_POLICY_ORDERED,
   };
 }

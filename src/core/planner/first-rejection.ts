@@ -12,7 +12,10 @@ export interface PlanRule<T> {
 /** The rejection of the first rule that finds a fault; nothing when all rules hold. */
 export function firstRejection<T>(rules: readonly PlanRule<T>[], subject: T): PlanRejection | undefined {
   for (const rule of rules) {
-    const rejection = rejectionOf(rule.faults(subject));
+    const faults = rule.faults(subject);
+    // What nearly every rule answers, and an iterator over it would cost more than the rule.
+    if (Array.isArray(faults) && faults.length === 0) continue;
+    const rejection = rejectionOf(faults);
     if (rejection) return rejection;
   }
   return undefined;
@@ -23,21 +26,13 @@ export function firstRejection<T>(rules: readonly PlanRule<T>[], subject: T): Pl
  * faults when it has them, so that a rule may know billions of them.
  */
 export function rejectionOf(faults: Iterable<PlanFault>): PlanRejection | undefined {
-  const deciding: PlanFault[] = [];
+  let rejection: PlanRejection | undefined;
   for (const fault of faults) {
-    if (deciding[0] && rejectionKindOf(deciding[0]) !== rejectionKindOf(fault)) continue;
-    deciding.push(fault);
-    if (deciding.length === limits.violationsPerRejection) break;
+    const kind = rejectionKindOf(fault);
+    rejection ??= { kind, message: describeFault(fault), violations: [] };
+    if (rejection.kind !== kind) continue;
+    rejection.violations.push({ field: fault.field, message: describeFault(fault) });
+    if (rejection.violations.length === limits.violationsPerRejection) break;
   }
-  const [first] = deciding;
-  if (!first) return undefined;
-  const violations = deciding.map((fault) => ({
-    field: fault.field,
-    message: describeFault(fault),
-  }));
-  return {
-    kind: rejectionKindOf(first),
-    message: describeFault(first),
-    violations,
-  };
+  return rejection;
 }

@@ -17,7 +17,9 @@ export function layersOfStage(numLayers: number, stageCount: number, stageIndex:
   };
 }
 
-/** The product reaches 2^64, where a double has long lost the last digit, so it is taken in bigint. */
+/** The product reaches 2^64; from 2^53 on a double has lost the last digit, and it is taken in bigint. */
 function boundary(numLayers: number, stageCount: number, stageIndex: number): number {
+  const product = numLayers * stageIndex;
+  if (product <= Number.MAX_SAFE_INTEGER) return (product - (product % stageCount)) / stageCount;
   return Number((BigInt(numLayers) * BigInt(stageIndex)) / BigInt(stageCount));
 }

@@ -1,4 +1,4 @@
-import type { WholeEndpoint } from './planner-shapes.js';
+import type { WholeEndpoint } from './read-edge.js';
 
 /** Every fault has the path of the field where it lies, in proto names: `placement.fixed_linear.stages[2].node_id`. */
 interface At {

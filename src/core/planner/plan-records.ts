@@ -25,9 +25,10 @@ export function scannedRecords(plan: RawPlan): PlanRecords {
 
 /** Looks through the plan once, to find many records in it. Good only as long as the plan stays as it is. */
 export function indexedRecords(plan: RawPlan): PlanRecords {
-  const stages = firsts(stagesOf(plan), (stage) => stage?.stageIndex);
-  const edges = firsts(edgesOf(plan), (edge) => edge?.edgeId);
-  return { stage: (stageIndex) => stages.get(stageIndex), edge: (edgeId) => edges.get(edgeId) };
+  return {
+    stage: firstRecords(stagesOf(plan), (stage) => stage?.stageIndex),
+    edge: firstRecords(edgesOf(plan), (edge) => edge?.edgeId),
+  };
 }
 
 /** The stage records of a plan, or none when there is no such list. */
@@ -41,11 +42,35 @@ function edgesOf(plan: RawPlan): readonly RawEdge[] {
   return Array.isArray(edges) ? edges : [];
 }
 
-function firsts<T>(records: readonly T[], keyOf: (record: T) => unknown): Map<unknown, T> {
-  const byKey = new Map<unknown, T>();
-  for (const record of records) {
+/**
+ * Finds the first record of a key. What is asked for next mostly stands where the last answer stood, or right behind it;
+ * and where keys have only grown so far, as those of a sound plan do, nothing before it can have the same one.
+ */
+function firstRecords<T>(records: readonly T[], keyOf: (record: T) => unknown): (key: unknown) => T | undefined {
+  let at = 0;
+  let positions: Map<unknown, number> | undefined;
+  return (key) => {
+    if (positions === undefined && at < records.length) {
+      const here = keyOf(records[at]!);
+      if (here === key) return records[at];
+      if (at + 1 < records.length && keyOf(records[at + 1]!) === key && isMore(key, here)) return records[++at];
+    }
+    positions ??= firstPositions(records, keyOf);
+    const position = positions.get(key);
+    return position === undefined ? undefined : records[position];
+  };
+}
+
+function isMore(a: unknown, b: unknown): boolean {
+  if (typeof a === 'bigint') return typeof b === 'bigint' && a > b;
+  return typeof a === 'number' && typeof b === 'number' && a > b;
+}
+
+function firstPositions<T>(records: readonly T[], keyOf: (record: T) => unknown): Map<unknown, number> {
+  const positions = new Map<unknown, number>();
+  for (const [position, record] of records.entries()) {
     const key = keyOf(record);
-    if (!byKey.has(key)) byKey.set(key, record);
+    if (!positions.has(key)) positions.set(key, position);
   }
-  return byKey;
+  return positions;
 }

@@ -1,5 +1,5 @@
 import type { PlanNumbers } from './model-rules.js';
-import type { WholeRunPlan } from './planner-shapes.js';
+import type { WholeRunPlan } from './read-run-plan.js';
 
 /** A plan arranged for the rules. */
 export interface PlanSubject extends PlanNumbers {

@@ -2,6 +2,7 @@ import { PlanRejectionKind as Kind } from '../../../gen/stageplane/v1/rejection.
 import type { PlanRule } from './first-rejection.js';
 import { layerRangeFaults, type PlacedRange } from './layer-range-faults.js';
 import { emptyObjects, emptyRows, objectsTooLarge, rowsTooWide, tooFewLayers, unusableRings } from './model-rules.js';
+import { nodePool } from './node-pool.js';
 import type { PlanFault } from './plan-fault.js';
 import type { PlanningDraft } from './planning-draft.js';
 
@@ -50,79 +51,66 @@ export const plannerRules: readonly PlanRule<PlanningDraft>[] = [
   },
 ];
 
-function* noStages({ stageCount }: PlanningDraft): Iterable<PlanFault> {
-  if (stageCount === 0) yield { kind: 'no-stages', field: 'stage_count' };
+function noStages({ stageCount }: PlanningDraft): PlanFault[] {
+  return stageCount === 0 ? [{ kind: 'no-stages', field: 'stage_count' }] : [];
 }
 
 /** Entry by entry, so the earliest faulty entry decides; entries at or above `stage_count` are held to it too. */
-function* misplacedStages({ placements, byStage, pool }: PlanningDraft): Iterable<PlanFault> {
-  for (const placement of placements) {
-    const { field, stageIndex, nodeId } = placement;
-    const first = byStage.get(stageIndex);
-    if (!pool.has(nodeId))
-      yield {
-        kind: 'unknown-node',
-        field: `${field}.node_id`,
-        stageIndex,
-        nodeId,
-      };
-    if (first && first !== placement) {
-      yield {
-        kind: 'duplicate-stage',
-        field: `${field}.stage_index`,
-        stageIndex,
-        first: first.field,
-      };
+function* misplacedStages({ input, placements, placementField, positionOf }: PlanningDraft): Iterable<PlanFault> {
+  const isInPool = nodePool(input.candidatePool);
+  for (let position = 0; position < placements.length; position++) {
+    const { stageIndex, nodeId } = placements[position]!;
+    if (!isInPool(nodeId, position)) {
+      yield { kind: 'unknown-node', field: `${placementField}[${position}].node_id`, stageIndex, nodeId };
+    }
+    const first = positionOf(stageIndex);
+    if (first !== position) {
+      const field = `${placementField}[${position}].stage_index`;
+      yield { kind: 'duplicate-stage', field, stageIndex, first: `${placementField}[${first}]` };
     }
   }
 }
 
 /** Ends after `placements + 16` steps at most, because the reader of the faults takes 16: never after `stage_count`. */
-function* missingStages({ stageCount, byStage, placementField }: PlanningDraft): Iterable<PlanFault> {
+function* missingStages({ stageCount, positionOf, placementField }: PlanningDraft): Iterable<PlanFault> {
   for (let stageIndex = 0; stageIndex < stageCount; stageIndex++) {
-    if (!byStage.has(stageIndex))
-      yield {
-        kind: 'missing-stage',
-        field: placementField,
-        stageIndex,
-        stageCount,
-      };
+    if (positionOf(stageIndex) === undefined) {
+      yield { kind: 'missing-stage', field: placementField, stageIndex, stageCount };
+    }
   }
 }
 
 /** Only explicit ranges can be wrong. Every stage has a placement by now. */
-function wrongLayerRanges({ stageCount, numLayers, byStage }: PlanningDraft): Iterable<PlanFault> {
+function wrongLayerRanges({ input, stageCount, numLayers, positionOf, placementField }: PlanningDraft) {
+  const { placement } = input.placement;
+  if (placement.$case === 'fixedLinear') return [];
   const ranges: PlacedRange[] = [];
   for (let stageIndex = 0; stageIndex < stageCount; stageIndex++) {
-    const placement = byStage.get(stageIndex);
-    if (placement?.range) ranges.push({ stageIndex, field: placement.field, ...placement.range });
+    const position = positionOf(stageIndex)!;
+    const { layerStart: start, layerEndExclusive: endExclusive } = placement.value.stages[position]!;
+    ranges.push({ stageIndex, field: `${placementField}[${position}]`, start, endExclusive });
   }
   return layerRangeFaults(ranges, numLayers);
 }
 
-function* wrongActivationEdges({ input, stageCount }: PlanningDraft): Iterable<PlanFault> {
+function wrongActivationEdges({ input, stageCount }: PlanningDraft): Iterable<PlanFault> {
   const { placement } = input.placement;
-  const edges = placement.$case === 'fixedLinear' ? placement.value.activationEdges : [];
-  if (edges.length === 0) return;
+  if (placement.$case === 'layerRanges' || placement.value.activationEdges.length === 0) return [];
+  return activationEdgeFaults(placement.value.activationEdges, stageCount);
+}
+
+function* activationEdgeFaults(
+  edges: readonly { producerStage: number; consumerStage: number }[],
+  stageCount: number,
+): Iterable<PlanFault> {
   const field = 'placement.fixed_linear.activation_edges';
-  for (const [position, { producerStage, consumerStage }] of edges.slice(0, stageCount - 1).entries()) {
-    if (producerStage !== position || consumerStage !== position + 1) {
-      const at = `${field}[${position}]`;
-      yield {
-        kind: 'activation-edge-differs',
-        field: at,
-        position,
-        producer: producerStage,
-        consumer: consumerStage,
-      };
+  for (const [position, { producerStage: producer, consumerStage: consumer }] of edges.entries()) {
+    if (position === stageCount - 1) break;
+    if (producer !== position || consumer !== position + 1) {
+      yield { kind: 'activation-edge-differs', field: `${field}[${position}]`, position, producer, consumer };
     }
   }
   if (edges.length !== stageCount - 1) {
-    yield {
-      kind: 'activation-edge-count',
-      field,
-      got: edges.length,
-      expected: stageCount - 1,
-    };
+    yield { kind: 'activation-edge-count', field, got: edges.length, expected: stageCount - 1 };
   }
 }

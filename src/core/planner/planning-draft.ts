@@ -1,72 +1,54 @@
-import type { LayerRange } from './layers-of-stage.js';
 import type { PlanNumbers } from './model-rules.js';
-import type { WholePlannerInput } from './planner-shapes.js';
+import type { WholePlannerInput } from './read-planner-input.js';
 
-/** One entry of the placement, whichever way it was given. */
-export interface Placement {
-  /** Path of the entry, such as `placement.fixed_linear.stages[2]`. */
-  field: string;
-  stageIndex: number;
-  nodeId: bigint;
-  /** Explicit layers; absent when they are spread evenly. */
-  range?: LayerRange;
-}
-
-/** A planner input arranged for the rules: placements in the order given, and the first one of each stage. */
+/** A planner input arranged for the rules. */
 export interface PlanningDraft extends PlanNumbers {
-  input: WholePlannerInput;
-  pool: ReadonlySet<bigint>;
-  /** Path of the list that the placements come from. */
-  placementField: string;
-  placements: readonly Placement[];
-  byStage: ReadonlyMap<number, Placement>;
+  readonly input: WholePlannerInput;
+  /** Path of the list that the placements come from, such as `placement.fixed_linear.stages`. */
+  readonly placementField: string;
+  /** In the order given, whichever way they were given. */
+  readonly placements: readonly Placement[];
+  /** Where a stage's first placement stands among them. */
+  readonly positionOf: (stageIndex: number) => number | undefined;
 }
+
+type Placing = WholePlannerInput['placement']['placement'];
+export type Placement = Placing['value']['stages'][number];
 
 export function planningDraft(input: WholePlannerInput): PlanningDraft {
-  const { numLayers, hiddenDim, dtypeWidthBytes, maxSeqLen } = input.model;
-  const { placementField, placements } = placementsOf(input);
-  const byStage = new Map<number, Placement>();
-  for (const placement of placements) {
-    if (!byStage.has(placement.stageIndex)) byStage.set(placement.stageIndex, placement);
-  }
-  const rings = [
-    { field: 'activation_ring', ...input.activationRing },
-    { field: 'token_ring', ...input.tokenRing },
-  ];
+  const { model, activationRing, tokenRing } = input;
+  const { placement } = input.placement;
+  const placements: readonly Placement[] = placement.value.stages;
   return {
     input,
-    pool: new Set(input.candidatePool),
-    placementField,
+    placementField: fieldOf[placement.$case],
     placements,
-    byStage,
+    positionOf: firstPositions(placements),
     stageCount: input.stageCount,
-    numLayers,
-    hiddenDim,
-    dtypeWidthBytes,
-    maxSeqLen,
-    rings,
+    numLayers: model.numLayers,
+    hiddenDim: model.hiddenDim,
+    dtypeWidthBytes: model.dtypeWidthBytes,
+    maxSeqLen: model.maxSeqLen,
+    rings: [
+      { field: 'activation_ring', dataCapacity: activationRing.dataCapacity, alignment: activationRing.alignment },
+      { field: 'token_ring', dataCapacity: tokenRing.dataCapacity, alignment: tokenRing.alignment },
+    ],
   };
 }
 
-function placementsOf({ placement: { placement } }: WholePlannerInput): {
-  placementField: string;
-  placements: Placement[];
-} {
-  if (placement.$case === 'fixedLinear') {
-    const placementField = 'placement.fixed_linear.stages';
-    const placements = placement.value.stages.map(({ stageIndex, nodeId }, position) => ({
-      field: `${placementField}[${position}]`,
-      stageIndex,
-      nodeId,
-    }));
-    return { placementField, placements };
+const fieldOf: Record<Placing['$case'], string> = {
+  fixedLinear: 'placement.fixed_linear.stages',
+  layerRanges: 'placement.layer_ranges.stages',
+};
+
+function firstPositions(placements: readonly Placement[]): PlanningDraft['positionOf'] {
+  // As people and programs write them; an index would be most of the work.
+  if (placements.every(({ stageIndex }, position) => stageIndex === position)) {
+    return (stageIndex) => (stageIndex < placements.length ? stageIndex : undefined);
   }
-  const placementField = 'placement.layer_ranges.stages';
-  const placements = placement.value.stages.map(({ stageIndex, nodeId, layerStart, layerEndExclusive }, position) => ({
-    field: `${placementField}[${position}]`,
-    stageIndex,
-    nodeId,
-    range: { start: layerStart, endExclusive: layerEndExclusive },
-  }));
-  return { placementField, placements };
+  const positions = new Map<number, number>();
+  for (const [position, { stageIndex }] of placements.entries()) {
+    if (!positions.has(stageIndex)) positions.set(stageIndex, position);
+  }
+  return (stageIndex) => positions.get(stageIndex);
 }

@@ -1,10 +1,10 @@
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
 import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
 import { firstRejection, rejectionOf } from './first-rejection.js';
-import { read } from './message-shape.js';
 import { planRules } from './plan-rules.js';
 import { planSubject } from './plan-subject.js';
-import { runPlan } from './planner-shapes.js';
+import { read } from './read-message.js';
+import { runPlan } from './read-run-plan.js';
 
 export type ValidationOutcome = { kind: 'valid' } | { kind: 'rejected'; rejection: PlanRejection };
 

@@ -89,4 +89,13 @@ export const migrations: readonly string[] = [
     answer BLOB    NOT NULL -- TextAnswer
   ) STRICT;
   `,
+  `
+  -- No reference to a run: what a stage held is of use as long as somebody may plan the same again.
+  CREATE TABLE footprints (
+    key          TEXT    PRIMARY KEY,
+    device_bytes INTEGER NOT NULL,
+    revision     INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX footprints_by_age ON footprints (revision);
+  `,
 ];

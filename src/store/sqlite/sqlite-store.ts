@@ -6,11 +6,12 @@ import { limits } from '../../core/limits.js';
 import type { Changes } from '../../core/machine/draft.js';
 import type { StoredWorld } from '../../core/machine/state.js';
 import { checkStorable } from '../check-storable.js';
-import type { Store, StoreOptions } from '../store.js';
+import type { Store, StoreBounds, StoreOptions } from '../store.js';
 import { StoreError } from '../store-error.js';
 import { answerRows } from './answer-rows.js';
 import { clusterRow } from './cluster-row.js';
 import { eventRows } from './event-rows.js';
+import { footprintRows } from './footprint-rows.js';
 import { nodeRows } from './node-rows.js';
 import { openDatabase } from './open-database.js';
 import { requestRows } from './request-rows.js';
@@ -23,7 +24,7 @@ import { withStoreErrors } from './store-error-of.js';
  * @throws StoreError of every kind.
  */
 export function openSqliteStore(folder: string, options: StoreOptions): SqliteStore {
-  return new SqliteStore(openDatabase(folder, options.newClusterId), folder, options.requestRecords);
+  return new SqliteStore(openDatabase(folder, options.newClusterId), folder, options);
 }
 
 /** The embedded store: one file beside its log, one transaction per turn. */
@@ -34,20 +35,22 @@ export class SqliteStore implements Store {
   private readonly requests;
   private readonly events;
   private readonly answers;
+  private readonly footprints;
   private readonly write;
 
   /** `db` is open, configured and migrated. */
   constructor(
     private readonly db: Database,
     private readonly folder: string,
-    requestRecords: number = limits.requestRecords,
+    bounds: StoreBounds = {},
   ) {
     this.cluster = clusterRow(db);
     this.nodes = nodeRows(db);
     this.runs = runRows(db);
-    this.requests = requestRows(db, requestRecords);
+    this.requests = requestRows(db, bounds.requestRecords ?? limits.requestRecords);
     this.events = eventRows(db);
     this.answers = answerRows(db);
+    this.footprints = footprintRows(db, bounds.footprintRecords ?? limits.footprintRecords);
     this.write = db.transaction((changes: Changes) => this.putAll(changes));
   }
 
@@ -85,15 +88,23 @@ export class SqliteStore implements Store {
     // A run may come and go within one turn: then there is no row that its events and answer could refer to.
     for (const event of changes.events) if (!deleted.has(event.runId as RunId)) this.events.add(event);
     for (const answer of changes.answers) if (!deleted.has(answer.runId)) this.answers.put(answer);
+    for (const record of changes.footprints) this.footprints.put(record);
     for (const id of deleted) this.runs.delete(id);
     if (changes.requests.length + deleted.size > 0) this.requests.forgetSpent();
+    if (changes.footprints.length > 0) this.footprints.forgetOld();
   }
 
   private readAll(): StoredWorld {
     try {
       const cluster = this.cluster.get();
       if (!cluster) throw new Error('it has no cluster');
-      return { cluster, nodes: this.nodes.all(), runs: this.runs.all(), requests: this.requests.all() };
+      return {
+        cluster,
+        nodes: this.nodes.all(),
+        runs: this.runs.all(),
+        requests: this.requests.all(),
+        footprints: this.footprints.all(),
+      };
     } catch (error) {
       // Errors of SQLite have a code and are sorted out elsewhere; what is left is a row that cannot be understood.
       if (!(error instanceof Error) || 'code' in error) throw error;

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readLayerRanges, readPlacement } from '../../../src/cli/config/placement-readers.js';
+import {
+  readLayerCaps,
+  readLayerRanges,
+  readNodeNames,
+  readPlacement,
+} from '../../../src/cli/config/placement-readers.js';
 
 describe('--place', () => {
   it('reads stages and nodes', () => {
@@ -31,5 +36,33 @@ describe('--layers', () => {
 
   it.each(['0=1', '0=1-', '0=-1-2', '0=a-b'])('refuses "%s"', (text) => {
     expect(readLayerRanges(text)).toMatchObject({ kind: 'refused' });
+  });
+});
+
+describe('--max-layers', () => {
+  it('reads nodes and labels, whose values may have colons', () => {
+    const value = [
+      { kind: 'node', node: 'alpha', layers: 3 },
+      { kind: 'label', key: 'room', value: 'attic', layers: 5 },
+      { kind: 'label', key: 'rack', value: '4:2', layers: 1 },
+      { kind: 'label', key: 'spare', value: '', layers: 2 },
+    ];
+    const text = 'alpha=3, label:room=attic:5,label:rack=4:2:1,label:spare=:2';
+    expect(readLayerCaps(text)).toEqual({ kind: 'read', value });
+  });
+
+  it.each(['', 'alpha', 'alpha=0', 'alpha=-1', 'alpha=3,', 'label:room=attic', 'label:=a:3', 'room=attic:3'])(
+    'refuses "%s"',
+    (text) => expect(readLayerCaps(text)).toMatchObject({ kind: 'refused' }),
+  );
+});
+
+describe('--exclude', () => {
+  it('reads names and ids', () => {
+    expect(readNodeNames('alpha, 3')).toEqual({ kind: 'read', value: ['alpha', '3'] });
+  });
+
+  it.each(['', 'alpha,', 'a b', '0=alpha'])('refuses "%s"', (text) => {
+    expect(readNodeNames(text)).toMatchObject({ kind: 'refused' });
   });
 });

@@ -27,8 +27,8 @@ export function running(prompt = ''): WorldInMemory {
   return memory;
 }
 
-export function ready(session: SessionId, stageIndex: number): ClusterEvent {
-  const report = { $case: 'ready' as const, value: { bytesRead: 1n, bytesDigest: '', deviceBytes: 0n, hostBytes: 0n } };
+export function ready(session: SessionId, stageIndex: number, deviceBytes = 0n): ClusterEvent {
+  const report = { $case: 'ready' as const, value: { bytesRead: 1n, bytesDigest: '', deviceBytes, hostBytes: 0n } };
   return { kind: 'stage-reported', session, report: { reportId: 1n, ...run1, stageIndex, report } };
 }
 

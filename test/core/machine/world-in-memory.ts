@@ -28,7 +28,7 @@ export class WorldInMemory {
       nextRunId: runId(1n),
       nextNodeId: nodeId(2n),
     };
-    this.world = this.open({ cluster, nodes: [], runs: [], requests: [] });
+    this.world = this.open({ cluster, nodes: [], runs: [], requests: [], footprints: [] });
   }
 
   /** One turn of the loop. */
@@ -105,6 +105,7 @@ export function storedFrom(world: World): StoredWorld {
       stages: run.stages.map((stage) => ({ ...stage, volatile: {} })),
     })),
     requests: [...world.requests.values()],
+    footprints: [...world.footprints.values()],
   };
 }
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { projectStages } from '../../../src/core/planner/derive-stage-provision.js';
 import { planRun } from '../../../src/core/planner/plan-run.js';
 import { validateRunPlan } from '../../../src/core/planner/validate-run-plan.js';
-import { planOf, wideInput } from './sample-input.js';
+import { planToChange, wideInput } from './sample-input.js';
 
 /** Property reads that `work` makes anywhere inside `value`. Reads, unlike milliseconds, are the same on every machine. */
 function readsOf<T extends object>(value: T, work: (value: T) => { kind: string }): number {
@@ -21,8 +21,8 @@ function readsOf<T extends object>(value: T, work: (value: T) => { kind: string 
 
 it.each([
   ['planRun', wideInput, planRun],
-  ['projectStages', (n: number) => planOf(wideInput(n)), projectStages],
-  ['validateRunPlan', (n: number) => planOf(wideInput(n)), validateRunPlan],
+  ['projectStages', (n: number) => planToChange(wideInput(n)), projectStages],
+  ['validateRunPlan', (n: number) => planToChange(wideInput(n)), validateRunPlan],
 ] as [string, (stageCount: number) => object, (value: object) => { kind: string }][])(
   '%s reads four times as much of four times as many stages',
   (_name, make, work) => {

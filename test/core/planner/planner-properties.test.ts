@@ -32,15 +32,13 @@ describe('a plan', () => {
         const frozen = deepFreeze(structuredClone(input));
         const plan = planOf(frozen);
         expect(plan).toEqual(planOf(input));
-        const inside = objectsIn(plan);
-        expect(new Set(inside).size).toBe(inside.length);
         const outside = new Set(objectsIn(frozen));
-        expect(inside.some((object) => outside.has(object))).toBe(false);
+        expect(objectsIn(plan).some((object) => outside.has(object))).toBe(false);
       }),
     );
   });
 
-  it('is projected to the same provisions one by one and all together, sharing nothing', () => {
+  it('is projected to the same provisions one by one and all together, which share nothing with it', () => {
     fc.assert(
       fc.property(plannableInput, (input) => {
         const plan = deepFreeze(planOf(input));
@@ -48,7 +46,8 @@ describe('a plan', () => {
         const each = plan.stages.map(({ stageIndex }) => deriveStageProvision(plan, stageIndex));
         const provisions = each.map((outcome) => outcome.kind === 'projected' && outcome.provision);
         expect(all).toEqual({ kind: 'projected', provisions });
-        const outside = new Set(objectsIn(plan));
+        // Messages without fields are all one frozen object.
+        const outside = new Set(objectsIn(plan).filter((object) => Object.keys(object).length > 0));
         expect(objectsIn(all).some((object) => outside.has(object))).toBe(false);
       }),
     );

@@ -4,7 +4,7 @@ import {
   HostPinning,
   RingDirection,
   type RingSpec,
-  type RunPlan,
+  RunPlan,
   TokenOutputPolicy,
   WakeCoalescing,
 } from '../../../gen/stageplane/v1/plan.js';
@@ -73,6 +73,11 @@ export function planOf(input: PlannerInput): RunPlan {
   const outcome = planRun(input);
   if (outcome.kind === 'rejected') throw new Error(outcome.rejection.message);
   return outcome.plan;
+}
+
+/** The same, to be changed: a plan as it comes shares what it says alike in several places. */
+export function planToChange(input: PlannerInput): RunPlan {
+  return RunPlan.fromPartial(planOf(input));
 }
 
 /** `stageCount` stages of one layer each, all on node 2. */

@@ -3,7 +3,7 @@ import type { GgufSource } from '../../../gen/stageplane/v1/model.js';
 import type { ObjectSpec, RunPlan, ShapeRule } from '../../../gen/stageplane/v1/plan.js';
 import { planRejectionKindToJSON } from '../../../gen/stageplane/v1/rejection.js';
 import { validateRunPlan } from '../../../src/core/planner/validate-run-plan.js';
-import { fixedLinear, planOf, sampleInput } from './sample-input.js';
+import { fixedLinear, planOf, planToChange, sampleInput } from './sample-input.js';
 
 type Path = readonly string[];
 
@@ -92,7 +92,7 @@ it('says which rule the plan breaks, in the order of the planner', () => {
     ],
   ];
   for (const [defect, spoil, kind, field] of cases) {
-    const plan = planOf(sampleInput());
+    const plan = planToChange(sampleInput());
     spoil(plan);
     const outcome = validateRunPlan(plan);
     const rejection = outcome.kind === 'rejected' ? outcome.rejection : undefined;
@@ -102,7 +102,7 @@ it('says which rule the plan breaks, in the order of the planner', () => {
 });
 
 it('takes rings that differ from edge to edge', () => {
-  const plan = planOf(sampleInput());
+  const plan = planToChange(sampleInput());
   for (const [i, { ringSpec }] of plan.edges.entries()) ringSpec!.dataCapacity = 10_000n + BigInt(i);
   expect(validateRunPlan(plan)).toEqual({ kind: 'valid' });
 });

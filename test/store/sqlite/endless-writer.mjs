@@ -17,7 +17,16 @@ for (let count = 1; ; count++) {
   };
   const event = { revision, runId: after.runId, generation: 1, at: new Date(), detail: undefined };
   const runs = [{ before, after }];
-  store.commit({ cluster, nodes: [], runs, deletedRuns: [], requests: [], events: [event], answers: [] });
+  store.commit({
+    cluster,
+    nodes: [],
+    runs,
+    deletedRuns: [],
+    requests: [],
+    events: [event],
+    answers: [],
+    footprints: [],
+  });
   before = after;
   // Synchronous, so that nothing is left in a buffer of this process.
   writeSync(1, `${revision}\n`);

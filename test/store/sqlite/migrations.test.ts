@@ -18,7 +18,7 @@ afterEach(() => folder.remove());
 const run = sampleRun(runId(1n), revision(3n), 2);
 const open = () => openSqliteStore(folder.path, { newClusterId: () => 'another' });
 
-/** The database of a version before answers and fidelity, with something in every table. */
+/** The database of a version before answers, fidelity and footprints, with something in every table. */
 function writeVersion1(): void {
   const db = new Database(join(folder.path, 'stageplane.db'));
   db.exec(migrations[0]!);
@@ -60,10 +60,12 @@ test('a database of the version before answers keeps all it had, and takes them 
 
   expect(store.answer(runId(1n))).toBeUndefined();
   const answer = sampleAnswer('Once', TextDoneReason.TEXT_DONE_REASON_UNAVAILABLE);
-  store.commit(changesOf(world.cluster, { answers: [{ runId: runId(1n), answer }] }));
+  expect(world.footprints).toEqual([]);
+  const footprints = [{ key: 'a stage', deviceBytes: 5n, revision: revision(3n) }];
+  store.commit(changesOf(world.cluster, { answers: [{ runId: runId(1n), answer }], footprints }));
   store.close();
   const again = open();
-  expect(again.load()).toEqual(world);
+  expect(again.load()).toEqual({ ...world, footprints });
   expect(again.answer(runId(1n))).toEqual(answer);
   again.close();
 });

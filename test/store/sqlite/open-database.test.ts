@@ -38,6 +38,7 @@ test('every table is strict', () => {
     'causes',
     'cluster',
     'events',
+    'footprints',
     'nodes',
     'plans',
     'requests',
