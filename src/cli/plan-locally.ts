@@ -1,6 +1,6 @@
 import type { Node } from '../../gen/stageplane/v1/node.js';
 import type { PlanRunResponse } from '../../gen/stageplane/v1/orchestrator_service.js';
-import { PlanRequest } from '../../gen/stageplane/v1/planner.js';
+import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { runId } from '../core/ids.js';
 import { planAnswer } from '../core/planner/plan-answer.js';
@@ -33,11 +33,7 @@ export function planLocally(asked: PlanRequest, model: PlannedModel, nodes: read
 function withDefaults(asked: PlanRequest, nodes: readonly Node[]): PlanRequest {
   const engine = asked.settings?.engine || ENGINE;
   const device = asked.settings?.device || deviceFor(engine, nodes);
-  return PlanRequest.fromPartial({
-    ...asked,
-    settings: StageSettings.fromPartial({ ...asked.settings, engine, device }),
-    placement: asked.placement ?? { $case: 'automatic', value: {} },
-  });
+  return { ...asked, settings: StageSettings.fromPartial({ ...asked.settings, engine, device }) };
 }
 
 /** Where the engine computes on most nodes, RAM before all else. */

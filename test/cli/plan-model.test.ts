@@ -75,6 +75,13 @@ describe('plan --model --nodes', () => {
     expect(stdout).toContain('engine:   llama.cpp on cuda:0');
   });
 
+  it('says of a described node what it would of a real one', async () => {
+    const words = ['--explain-node', 'big', '--exclude', 'small-1', '--model', 'llama3.1:8b', '--nodes', three];
+    const { code, stdout } = await ask(...words);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^node: big \(2\), schedulable\nused: stage 0 with layers \[0, 32\) on cpu, /);
+  });
+
   it('plans a file for nodes that are not there', async () => {
     const file = writeRealModel('llama8b', folder)[0]!;
     const { code, stdout } = await ask(file, '--nodes', three);

@@ -23,6 +23,12 @@ interface DescribedNode {
   readonly labels: Record<string, string>;
 }
 
+const presentConditions = [
+  NodeConditionType.NODE_CONDITION_TYPE_CONNECTED,
+  NodeConditionType.NODE_CONDITION_TYPE_RECONCILED,
+  NodeConditionType.NODE_CONDITION_TYPE_SCHEDULABLE,
+];
+
 /** Node ids start here; 1 is the orchestrator's. */
 const FIRST_NODE_ID = 2n;
 
@@ -56,7 +62,7 @@ function nodeOf({ name, cores, devices, engines, labels }: DescribedNode, nodeId
   return Node.fromPartial({
     nodeId,
     name,
-    conditions: [{ type: NodeConditionType.NODE_CONDITION_TYPE_SCHEDULABLE, met: true }],
+    conditions: presentConditions.map((type) => ({ type, met: true })),
     descriptor: { physicalCores: cores, devices: [...devices], labels },
     engines: [...engines],
   });

@@ -49,7 +49,7 @@ export const layouts: readonly ModelLayout[] = [
     ['8x7b', 32, 4096, 32, 8, 128, 14_336, 46_702_792_704, { experts: { count: 8, used: 2, feedForward: 14_336 } }],
   ]),
   ...family({ name: 'smollm2', architecture: 'llama', vocabulary: 49_152, contextLength: 8192, tied: true }, [
-    ['135m', 30, 576, 9, 3, 64, 1536, 134_515_008],
+    ['135m', 30, 576, 9, 3, 64, 1536, 134_515_008, { comparedWithFile: true }],
     ['360m', 32, 960, 15, 5, 64, 2560, 361_821_120],
     ['1.7b', 24, 2048, 32, 32, 64, 8192, 1_711_376_384],
   ]),
