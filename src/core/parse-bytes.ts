@@ -1,21 +1,18 @@
-const UNITS: Readonly<Record<string, bigint>> = {
-  b: 1n,
-  kb: 10n ** 3n,
-  mb: 10n ** 6n,
-  gb: 10n ** 9n,
-  tb: 10n ** 12n,
-  kib: 2n ** 10n,
-  mib: 2n ** 20n,
-  gib: 2n ** 30n,
-  tib: 2n ** 40n,
+const UNITS: Readonly<Record<string, number>> = {
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+  tib: 2 ** 40,
 };
 
-/** Reads "24GB", "1.5 GiB" or "800 MiB", of any case, rounded down; undefined for anything else and for nothing. */
+/** `24GB`, `24 GiB` or `1.5TiB` as bytes, rounded down; undefined for anything else, and from 2^53 bytes on. */
 export function parseBytes(text: string): bigint | undefined {
-  const [, whole = '', fraction = '', unit = ''] =
-    /^(\d{1,6})(?:\.(\d{1,6}))?\s*([a-z]{1,3})$/i.exec(text.trim()) ?? [];
-  const scale = UNITS[unit.toLowerCase()];
-  if (scale === undefined) return undefined;
-  const bytes = (BigInt(whole + fraction) * scale) / 10n ** BigInt(fraction.length);
-  return bytes > 0n ? bytes : undefined;
+  const [, number = '', unit = ''] = /^(\d{1,16}(?:\.\d{1,6})?) ?([kmgt]?i?b)$/i.exec(text.trim()) ?? [];
+  const bytes = Math.floor(Number(number) * (UNITS[unit.toLowerCase()] ?? Number.NaN));
+  return number !== '' && Number.isSafeInteger(bytes) ? BigInt(bytes) : undefined;
 }

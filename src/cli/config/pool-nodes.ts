@@ -1,8 +1,8 @@
 import { type Device, DeviceKind, type EngineOffer, Node, NodeConditionType } from '../../../gen/stageplane/v1/node.js';
 import { limits } from '../../core/limits.js';
 import { isNodeName, nodeNameAdvice } from '../../core/node-name.js';
+import { parseBytes } from '../../core/parse-bytes.js';
 import { quoted } from '../../core/quoted.js';
-import { parseMemorySize } from './memory-size.js';
 
 export interface PoolProblem {
   /** From the list of nodes on. */
@@ -166,7 +166,7 @@ function countOf(value: unknown, most: number, path: Path, report: Report): numb
 }
 
 function memoryOf(value: unknown, path: Path, report: Report): bigint {
-  const bytes = typeof value === 'string' ? parseMemorySize(value) : undefined;
+  const bytes = typeof value === 'string' ? parseBytes(value) : undefined;
   if (bytes !== undefined && bytes > 0n) return bytes;
   report(path, `${quoted(value)} is no size; write one such as 24GB or 24GiB`);
   return 0n;

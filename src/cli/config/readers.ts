@@ -53,7 +53,7 @@ export function readDuration(least: number): Reader<number> {
 /** Bytes, with their unit. */
 export const readBytes: Reader<bigint> = (text) => {
   const bytes = parseBytes(text);
-  return bytes === undefined ? refused('is no size; write one such as 16GiB or 24GB') : { kind: 'read', value: bytes };
+  return bytes ? { kind: 'read', value: bytes } : refused('is no size; write one such as 16GiB or 24GB');
 };
 
 /** A number from `least` to `most`. */
