@@ -6,11 +6,14 @@ import {
 } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { type PlanRejection, PlanRejectionKind } from '../../../gen/stageplane/v1/rejection.js';
+import { formatBytes } from '../format-bytes.js';
 import type { MemoryModel } from '../model/memory-model.js';
 import type { Candidate } from '../placement/candidate.js';
 import { choosePlacement } from '../placement/choose-placement.js';
+import { smallestNewNode } from '../placement/nearest-miss.js';
 import { noPlanHint, type Relaxation } from '../placement/no-plan-hint.js';
 import { objectiveOf } from '../placement/objective.js';
+import type { PlacementProblem } from '../placement/placement-problem.js';
 import { layerRangesOf, planCandidate } from '../placement/plan-candidate.js';
 import { rejectPlacement } from '../placement/reject-placement.js';
 import { automaticPool } from './automatic-pool.js';
@@ -98,6 +101,9 @@ function* relaxations(search: Search, nodes: ReturnType<typeof automaticPool>['n
   for (const contextLength of shorterContexts(settings)) {
     yield* relaxed({ ...settings, contextLength }, `ask for a context of ${contextLength} tokens`);
   }
+  const problem = placementProblem(search, nodes);
+  const isBounded = placing.request.stageCount > 0 || search.constraints.maxStages !== undefined;
+  yield* oneMoreNode(isBounded ? problem : { ...problem, maxStages: problem.maxStages + 1 });
 
   function* relaxed(other: StageSettings, text: string): Generator<Relaxation> {
     const model = priceModel(pricing, other);
@@ -105,6 +111,15 @@ function* relaxations(search: Search, nodes: ReturnType<typeof automaticPool>['n
     const problem = placementProblem({ ...search, placing: { ...placing, settings: other }, model }, nodes);
     yield { text, problem };
   }
+}
+
+/** As fast as the first one, and just large enough. */
+function* oneMoreNode(problem: PlacementProblem): Generator<Relaxation> {
+  const [like] = problem.nodes;
+  const usable = like && smallestNewNode(problem, like);
+  if (usable === undefined) return;
+  const text = `add a node that can give ${formatBytes(usable)} after its headroom`;
+  yield { text, problem: { ...problem, nodes: [...problem.nodes, { ...like!, usable, capacity: usable }] } };
 }
 
 function cacheTypeReason({ request }: Placing, { kvCacheType }: StageSettings): string[] {

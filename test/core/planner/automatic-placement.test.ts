@@ -199,6 +199,12 @@ describe('a refusal', () => {
     expect(hint.text).toContain(`${hint.deficitBytes} bytes`);
   });
 
+  it('says how large one more node would have to be, when no shorter context helps', () => {
+    const settings = StageSettings.fromPartial({ contextLength: 512 });
+    const { report } = rejected([node(2n, 1.2 * GIB)], { request: { settings } });
+    expect(report.noValidPlanHint!.relaxation).toMatch(/^add a node that can give .* after its headroom$/);
+  });
+
   it('is lifted by exactly the bytes of its hint, and not by one less', () => {
     const { report } = rejected(tight);
     const { nodeId: short, deficitBytes } = report.noValidPlanHint!;
