@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
-import { CandidateStatus, PlanRequest } from '../../gen/stageplane/v1/planner.js';
+import { CandidateStatus, EstimateBasis, PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { RunPhase } from '../../gen/stageplane/v1/run.js';
 import { formatBytes } from '../../src/core/format-bytes.js';
@@ -80,6 +80,20 @@ it('three nodes too small for the model get stages whose memory is what llama.cp
     expect(compute!.value / library.compute).toBeGreaterThan(0.8);
     expect(compute!.value / library.compute).toBeLessThan(1.25);
     expect(settings.reservedBytes).toBe(BigInt(total!.value));
+    expect(held).toBeGreaterThan(library.weights + library.cache + library.compute);
+    expect(held).toBeLessThan(total!.value);
   }
+
+  await unaryCall(cluster.client, Service.stopRun, { runId });
+  await watchUntil(cluster.client, runId, RunPhase.RUN_PHASE_DONE);
+  const { stages } = run.plan!;
+  const again = { ...plan, placement: { $case: 'layerRanges', value: { stages } } as const };
+  const planned = await unaryCall(cluster.client, Service.planRun, { plan: again });
+  expect(planned.report!.candidates[0]!.memory.map(({ total }) => total)).toMatchObject(
+    run.stages.map(({ footprint }) => ({
+      value: Number(footprint!.deviceBytes),
+      basis: EstimateBasis.ESTIMATE_BASIS_LEDGER,
+    })),
+  );
   expect(await cluster.end()).toEqual([]);
 });

@@ -188,6 +188,31 @@ describe('an automatic placement', () => {
   });
 });
 
+describe('links', () => {
+  const laptop = (labels: Record<string, string>) => node(3n, 8 * GIB, { labels });
+  const bothNodes = { constraints: { minStages: 2 } };
+  const secondsWith = (labels: Record<string, string>) => {
+    const { report } = planned([node(2n, 8 * GIB), laptop(labels)], bothNodes);
+    return report.candidates.find(({ status }) => status === CandidateStatus.CANDIDATE_STATUS_SELECTED)!
+      .secondsPerToken!.value;
+  };
+
+  it('take as long as they are declared to, and as a wired one does when what is declared is no number', () => {
+    expect(secondsWith({ 'link-latency-ms': '13' }) - secondsWith({})).toBeCloseTo(0.0125, 9);
+    expect(secondsWith({ 'link-latency-ms': 'slow' })).toBe(secondsWith({}));
+  });
+
+  it('that a prompt would wait for are warned of', () => {
+    const warningsWith = (mbit: string) =>
+      planned([node(2n, 8 * GIB), laptop({ 'link-mbit': mbit })], bothNodes).report.warnings;
+    // 128 rows of 64 elements of 4 bytes are 262 144 bits.
+    expect(warningsWith('0.26')).toEqual([
+      expect.stringMatching(/^node "node-3" declares a link of 0.26 Mbit\/s: 128 tokens/),
+    ]);
+    expect(warningsWith('0.27')).toEqual([]);
+  });
+});
+
 describe('a refusal', () => {
   const tight = [node(2n, 1.6 * GIB), node(3n, 1.4 * GIB)];
 
