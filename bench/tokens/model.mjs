@@ -7,6 +7,7 @@ import { projectStages } from '../../dist/src/core/planner/derive-stage-provisio
 import { planRun } from '../../dist/src/core/planner/plan-run.js';
 import { resolveSettings, settingsOfStages } from '../../dist/src/core/planner/stage-settings.js';
 import { inspectModel } from '../../dist/src/gguf/inspect-model.js';
+import { writeTinyModel } from '../../dist/src/gguf/tiny-model.js';
 import { packageRoot } from '../../dist/src/package-root.js';
 
 /** Room for a prompt of 1024 tokens and what follows it. */
@@ -29,6 +30,15 @@ export async function benchModel() {
   const inspected = await inspectModel(path);
   if (inspected.kind === 'refused') throw new Error(inspected.error.message);
   return { path, name, inspection: inspected.inspection };
+}
+
+/** A model of 9 layers and 26 MB in F32, whose token takes 3 ms: the network is what takes time. */
+export async function smallModel(folder) {
+  const name = 'small.gguf';
+  const shape = { layers: 9, hidden: 256, feedForward: 688, heads: 8, headsKv: 4 };
+  const [path] = await writeTinyModel(join(folder, name), shape);
+  const { inspection } = await inspectModel(path);
+  return { path, name, inspection };
 }
 
 /** What an orchestrator would give its agents and its token endpoint; `asked` are settings of the run. */
@@ -58,9 +68,11 @@ export function planOf({ inspection }, stageCount, asked = {}) {
   const { plan } = outcome;
   const { provisions } = projectStages(plan);
   const threads = nodes.map(() => settings.threads);
+  // Nobody shares these nodes.
+  const reserved = nodes.map(() => 0n);
   return {
     edges: plan.edges,
-    stages: settingsOfStages(plan, settings, threads, inspection.layers).map((own, stage) => ({
+    stages: settingsOfStages(plan, settings, threads, reserved, inspection.layers).map((own, stage) => ({
       provision: provisions[stage],
       settings: own,
       producerNodeId: ORCHESTRATOR_NODE + BigInt(stage),
