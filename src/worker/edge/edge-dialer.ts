@@ -4,7 +4,7 @@ import type { EdgeContract } from './edge-contract.js';
 import type { EdgeFault } from './edge-fault.js';
 import { edgeName, encodePreamble, PREAMBLE_BYTES } from './edge-preamble.js';
 import { NewestObjects } from './newest-objects.js';
-import { encodeHeader, HEADER_BYTES, objectFlags, type StageObject } from './object-record.js';
+import { HEADER_BYTES, objectFlags, type StageObject } from './object-record.js';
 import { readBlock } from './read-block.js';
 import { RecordWriter } from './record-writer.js';
 import { SessionSequences } from './session-sequences.js';
@@ -45,6 +45,12 @@ export class EdgeDialer {
   /** Someone waits for room. */
   #awaited = false;
 
+  readonly #written = () => {
+    if (!this.#awaited || this.#over) return;
+    this.#awaited = false;
+    this.events.onRoom();
+  };
+
   /** Begins to connect at once. */
   constructor(
     readonly path: string,
@@ -80,11 +86,11 @@ export class EdgeDialer {
   }
 
   #write(object: StageObject): void {
-    const { session, flags, payload } = object;
-    const header = encodeHeader({ ...object, sequence: this.#sequences.next(session) });
+    const { session, flags } = object;
+    const record = { session, flags, payload: object.payload, sequence: this.#sequences.next(session) };
     if ((flags & objectFlags.RELEASE) !== 0) this.#sequences.forget(session);
     else this.#sequences.advance(session);
-    this.#writer!.write(header, payload, () => this.#written());
+    this.#writer!.write(record, this.#written);
   }
 
   get #isOpen(): boolean {
@@ -124,12 +130,6 @@ export class EdgeDialer {
     this.#missed = undefined;
     for (const object of missed) this.#write(object);
     this.#written();
-  }
-
-  #written(): void {
-    if (!this.#awaited || this.#over) return;
-    this.#awaited = false;
-    this.events.onRoom();
   }
 
   #closed(problem: string): void {

@@ -48,31 +48,36 @@ export const HEADER_BYTES = 40;
 
 const TWO_TO_32 = 2 ** 32;
 
-/** The header alone: the payload follows it on the stream and is never copied. */
-export function encodeHeader({ session, sequence, flags, payload }: ObjectRecord): Uint8Array {
-  const header = Buffer.allocUnsafe(HEADER_BYTES);
-  header.writeUInt32LE(OBJECT_MAGIC, 0);
-  header.writeUInt16LE(OBJECT_VERSION, 4);
-  header.writeUInt16LE(HEADER_BYTES, 6);
-  header.writeBigUInt64LE(session, 8);
-  writeCount(header, sequence, 16);
-  writeCount(header, payload.byteLength, 24);
-  header.writeUInt32LE(flags, 32);
-  header.writeUInt32LE(0, 36);
+/** The header alone: the payload follows it on the stream. */
+export function encodeHeader(object: ObjectRecord): Uint8Array {
+  const header = new Uint8Array(HEADER_BYTES);
+  writeHeader(new DataView(header.buffer), object);
   return header;
 }
 
+/** The same into the first bytes of a block. */
+export function writeHeader(block: DataView, { session, sequence, flags, payload }: ObjectRecord): void {
+  block.setUint32(0, OBJECT_MAGIC, true);
+  block.setUint16(4, OBJECT_VERSION, true);
+  block.setUint16(6, HEADER_BYTES, true);
+  block.setBigUint64(8, session, true);
+  writeCount(block, 16, sequence);
+  writeCount(block, 24, payload.byteLength);
+  block.setUint32(32, flags, true);
+  block.setUint32(36, 0, true);
+}
+
 /** Reads 40 bytes and judges nothing. */
-export function decodeHeader(bytes: Buffer): ObjectHeader {
+export function readHeader(block: DataView): ObjectHeader {
   return {
-    magic: bytes.readUInt32LE(0),
-    version: bytes.readUInt16LE(4),
-    headerBytes: bytes.readUInt16LE(6),
-    session: bytes.readBigUInt64LE(8),
-    sequence: readCount(bytes, 16),
-    extent: readCount(bytes, 24),
-    flags: bytes.readUInt32LE(32),
-    reserved: bytes.readUInt32LE(36),
+    magic: block.getUint32(0, true),
+    version: block.getUint16(4, true),
+    headerBytes: block.getUint16(6, true),
+    session: block.getBigUint64(8, true),
+    sequence: readCount(block, 16),
+    extent: readCount(block, 24),
+    flags: block.getUint32(32, true),
+    reserved: block.getUint32(36, true),
   };
 }
 
@@ -99,11 +104,11 @@ export function flagsProblem(flags: number, extent: number): string | undefined 
 }
 
 /** Whole numbers to 2^53 as u64: half the cost of a bigint. */
-function writeCount(bytes: Buffer, value: number, offset: number): void {
-  bytes.writeUInt32LE(value % TWO_TO_32, offset);
-  bytes.writeUInt32LE(Math.floor(value / TWO_TO_32), offset + 4);
+function writeCount(block: DataView, offset: number, value: number): void {
+  block.setUint32(offset, value % TWO_TO_32, true);
+  block.setUint32(offset + 4, Math.floor(value / TWO_TO_32), true);
 }
 
-function readCount(bytes: Buffer, offset: number): number {
-  return bytes.readUInt32LE(offset) + bytes.readUInt32LE(offset + 4) * TWO_TO_32;
+function readCount(block: DataView, offset: number): number {
+  return block.getUint32(offset, true) + block.getUint32(offset + 4, true) * TWO_TO_32;
 }

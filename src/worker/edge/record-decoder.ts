@@ -3,7 +3,6 @@ import type { EdgeContract } from './edge-contract.js';
 import type { EdgeFault } from './edge-fault.js';
 import { edgeName } from './edge-preamble.js';
 import {
-  decodeHeader,
   flagsProblem,
   HEADER_BYTES,
   OBJECT_MAGIC,
@@ -11,6 +10,7 @@ import {
   type ObjectHeader,
   type ObjectRecord,
   objectFlags,
+  readHeader,
 } from './object-record.js';
 import { SessionSequences } from './session-sequences.js';
 
@@ -37,6 +37,7 @@ interface Block {
 export class RecordDecoder {
   readonly #sequences = new SessionSequences();
   readonly #headerBlock: Block = { bytes: Buffer.alloc(HEADER_BYTES), filled: 0 };
+  readonly #headerView = new DataView(this.#headerBlock.bytes.buffer, this.#headerBlock.bytes.byteOffset, HEADER_BYTES);
   #chunk: Buffer = NOTHING;
   #header: ObjectHeader | undefined;
   #payloadBlock: Block | undefined;
@@ -102,7 +103,7 @@ export class RecordDecoder {
   #readHeader(): void {
     if (!this.#fill(this.#headerBlock)) return;
     this.#headerBlock.filled = 0;
-    const header = decodeHeader(this.#headerBlock.bytes);
+    const header = readHeader(this.#headerView);
     this.#fault = this.#faultOf(header);
     if (this.#fault !== undefined) return;
     this.#header = header;

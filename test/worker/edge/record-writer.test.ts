@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { limits } from '../../../src/core/limits.js';
+import { encodeHeader } from '../../../src/worker/edge/object-record.js';
 import { RecordWriter } from '../../../src/worker/edge/record-writer.js';
 
 let folder: string;
@@ -28,14 +29,21 @@ function bytesOf(record: number, length: number): Buffer {
   return Buffer.alloc(length, record + 1);
 }
 
+const recordOf = (sequence: number, payload: Buffer) => ({ session: 7n, sequence, flags: 0, payload });
+
 test('records of all sizes arrive in order, also those that find the block in use', async () => {
   const sizes = [4, limits.joinedRecordBytes - 40, limits.joinedRecordBytes, 0, 2304, 500_000, 2304, 2304];
   const writer = new RecordWriter(socket);
   let written = 0;
   for (const [record, size] of sizes.entries()) {
-    writer.write(bytesOf(record, 40), bytesOf(record, size), () => written++);
+    writer.write(recordOf(record, bytesOf(record, size)), () => written++);
   }
-  const expected = Buffer.concat(sizes.map((size, record) => bytesOf(record, 40 + size)));
+  const expected = Buffer.concat(
+    sizes.flatMap((size, record) => {
+      const payload = bytesOf(record, size);
+      return [encodeHeader(recordOf(record, payload)), payload];
+    }),
+  );
   const read: Buffer[] = [];
   socket.end();
   for await (const chunk of reader) read.push(chunk);
@@ -46,11 +54,11 @@ test('records of all sizes arrive in order, also those that find the block in us
 test('a payload may be written to again once its record is written', async () => {
   const writer = new RecordWriter(socket);
   const payload = Buffer.from('first');
-  await new Promise<void>((resolve) => writer.write(Buffer.from('1 '), payload, resolve));
+  await new Promise<void>((resolve) => writer.write(recordOf(0, payload), resolve));
   payload.write('again');
-  await new Promise<void>((resolve) => writer.write(Buffer.from('2 '), payload, resolve));
+  await new Promise<void>((resolve) => writer.write(recordOf(1, payload), resolve));
   socket.end();
-  let read = '';
-  for await (const chunk of reader) read += chunk;
-  expect(read).toBe('1 first2 again');
+  const read: Buffer[] = [];
+  for await (const chunk of reader) read.push(chunk);
+  expect(Buffer.concat(read).toString('latin1')).toMatch(/^MO01.{36}firstMO01.{36}again$/s);
 });
