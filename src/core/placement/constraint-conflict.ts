@@ -48,6 +48,7 @@ function pinConflict({ pins, nodes, maxStages, starts, numLayers }: PlacementPro
   const most = Math.min(maxStages, nodes.length, starts ? starts.length + 1 : numLayers);
   const free = new Map<bigint, number>();
   for (const { nodeId } of nodes) free.set(nodeId, (free.get(nodeId) ?? 0) + 1);
+  const names = new Map<bigint, string>(nodes.map((node) => [node.nodeId, node.name]));
   for (const [stage, nodeId] of pins) {
     if (stage >= most) {
       return { field, reason: `stage ${stage} is pinned, but there can be only ${most} stages: pin a lower one` };
@@ -57,7 +58,8 @@ function pinConflict({ pins, nodes, maxStages, starts, numLayers }: PlacementPro
       return { field, reason: `stage ${stage} is pinned to node ${nodeId}, which can take no stage: pin it elsewhere` };
     }
     if (places === 0) {
-      return { field, reason: `node ${nodeId} has no device left for stage ${stage}: pin it to another node` };
+      const name = names.get(nodeId);
+      return { field, reason: `node "${name}" has no device left for stage ${stage}: pin it to another node` };
     }
     free.set(nodeId, places - 1);
   }
