@@ -119,10 +119,10 @@ export function placementFaultText(fault: PlacementFault): string {
       return fault.reason;
     case 'no-node-fits-component': {
       const { component, needed, available, node } = fault;
-      const short = formatBytes(needed - available);
+      const short = formatBytes(needed - node.usable);
       return (
         `the ${component} needs ${formatBytes(needed)} on one node; the roomiest, "${node.name}", can give ` +
-        `${formatBytes(available)}: free ${short} there, add a larger node, or lower the headroom`
+        `${formatBytes(available)}: give it ${short} more, add a larger node, or lower the headroom`
       );
     }
     case 'insufficient-memory': {

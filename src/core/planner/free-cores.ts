@@ -24,7 +24,7 @@ export function coresObstacle(node: PoolNode, stages: number, threads: number): 
   const ways = [
     ...(threads > 1 ? ['lower settings.threads'] : []),
     ...(stages > 1 ? ['place fewer stages there'] : []),
-    ...(node.reservedThreads.length > 0 ? ['stop a run there', 'give it fewer threads when it starts'] : []),
+    ...(node.reservedThreads.length > 0 ? ['stop a run there', 'start it with fewer threads'] : []),
     'use another node',
   ];
   const way = [ways.slice(0, -1).join(', '), ways.at(-1)].filter((part) => part !== '').join(' or ');
