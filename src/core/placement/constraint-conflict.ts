@@ -32,12 +32,12 @@ function stageConflict({ minStages, maxStages, nodes, numLayers, starts }: Place
     return { field: constraintFields.maxStages, reason };
   }
   if (minStages > nodes.length) {
-    const reason = `${minStages} stages need ${minStages} nodes, ${nodes.length} can take one: lower min_stages, or start more agents`;
+    const reason = `${minStages} stages need ${minStages} nodes, ${nodes.length} can take one: ask for fewer stages, or start more agents`;
     return { field: constraintFields.minStages, reason };
   }
   const mostStages = starts ? starts.length + 1 : numLayers;
   if (minStages > mostStages) {
-    const reason = `the model can be cut into at most ${mostStages} stages, fewer than the ${minStages} asked for: lower min_stages`;
+    const reason = `the model can be cut into at most ${mostStages} stages, fewer than the ${minStages} asked for: ask for fewer`;
     return { field: constraintFields.minStages, reason };
   }
   return undefined;
@@ -70,6 +70,6 @@ function capConflict({ nodes, maxStages, numLayers }: PlacementProblem): Constra
   const caps = nodes.map(({ maxLayers }) => Math.min(maxLayers ?? numLayers, numLayers)).sort((a, b) => b - a);
   const most = caps.slice(0, maxStages).reduce((sum, layers) => sum + layers, 0);
   if (most >= numLayers) return undefined;
-  const reason = `the nodes may take ${most} layers together, the model has ${numLayers}: raise layer_caps, or add nodes`;
+  const reason = `the nodes may take ${most} layers together, the model has ${numLayers}: raise the caps on layers, or add nodes`;
   return { field: constraintFields.layerCaps, reason };
 }

@@ -71,7 +71,7 @@ describe('threads that were asked for', () => {
             field: 'stages[1].node_id',
             message:
               'node "node-3" has 8 cores, of which run 3 has 4, run 6 has 1: 1 stage of 4 threads needs 4; ' +
-              'lower settings.threads, stop a run there, start it with fewer threads or use another node',
+              'ask for fewer threads, stop a run there, start it with fewer threads or use another node',
           },
         ],
       },
