@@ -11,7 +11,6 @@ import { nodeExplanation, nodeExplanationDocument } from './format/node-explanat
 import { planView } from './format/plan-view.js';
 import type { Output } from './output.js';
 import { rejectionFailure } from './rejection-failure.js';
-import { unknownNodeFailure } from './unknown-node-failure.js';
 import { usageFailure } from './usage-failure.js';
 
 /** Whoever plans, and knows the nodes. */
@@ -27,7 +26,9 @@ export interface Planner {
 export async function showPlan({ values, output }: Invocation<PlanValues>, planner: Planner): Promise<ExitCode> {
   const { nodes } = planner;
   const explained = values.explainNode === undefined ? undefined : findNode(nodes, values.explainNode);
-  if (explained?.kind === 'unknown') return output.fail(unknownNodeFailure(explained.message));
+  if (explained?.kind === 'unknown') {
+    return output.fail(usageFailure([{ field: '--explain-node', message: explained.message }]));
+  }
   const built = buildPlanRequest({ ...values, file: values.file ?? values.model ?? '' }, nodes);
   if (built.kind === 'refused') return output.fail(usageFailure(built.problems));
   const answer = await planner.plan(built.request);

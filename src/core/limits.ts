@@ -60,6 +60,8 @@ export const limits = {
   hopWorkMillis: 0.3,
   /** Seconds that a piece of a prompt may take over a declared link before a plan warns. */
   slowLinkSeconds: 1,
+  /** Tokens below which no plan suggests a shorter context: it would be an answer to nobody. */
+  leastContextHint: 512,
   /** Dry runs whose placement is remembered, for a run that expects it. */
   recentPlans: 256,
   /** Thousandths by which a stage may exceed its reservation before that is said: drivers and buffers vary a little. */

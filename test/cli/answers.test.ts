@@ -263,8 +263,10 @@ describe('plan', () => {
 
   it('names the nodes there are when it shall explain one that there is not', async () => {
     const { code, stdout, stderr } = await ask('plan', 'm.gguf', '--explain-node', 'omega');
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain('stageplane: there is no node "omega"; the known nodes are alpha (2), beta (3), ');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(
+      'stageplane: --explain-node: there is no node "omega"; the known nodes are alpha (2), beta (3), ',
+    );
   });
 
   it('bounds an automatic placement by names that come before the file', async () => {

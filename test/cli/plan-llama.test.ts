@@ -68,9 +68,7 @@ describe('plan --engine llama.cpp', () => {
     expect(threads.code).toBe(3);
     expect(JSON.parse(threads.stdout).rejection).toMatchObject({
       kind: 'PLAN_REJECTION_KIND_NODE_NOT_SCHEDULABLE',
-      message: expect.stringContaining(
-        'node "alpha" has 4 cores: 2 stages of 3 threads need 6; lower settings.threads',
-      ),
+      message: expect.stringContaining('node "alpha" has 4 cores: 2 stages of 3 threads need 6; ask for fewer threads'),
     });
   });
 });

@@ -115,7 +115,7 @@ describe('what cannot be planned', () => {
       ],
       [
         ['--model', 'mistral:7b', '--nodes', broken],
-        'line 2, nodes[0].devices[0].memory: "lots" is no size; write one such as 24GB or 24GiB',
+        `${broken}, line 2, nodes[0].devices[0].memory: "lots" is no size; write one such as 24GB or 24GiB`,
       ],
       [['--model', 'mistral:7b', '--nodes', join(folder, 'no.yaml')], '--nodes: "'],
       [[join(folder, 'no.gguf'), '--nodes', three], '<file>: '],

@@ -43,13 +43,13 @@ it('says in short what kept each strategy from a plan, and the hint last', () =>
       { name: 'even-split', reasons: [short] },
     ],
     exclusions: [{ nodeId: 3n, nodeName: 'beta', reason: 'lost', message: 'node "beta" is lost' }],
-    noValidPlanHint: { text: 'there would be a plan: free 1.0 GiB more on node "alpha"' },
+    noValidPlanHint: { text: 'there would be a plan: give node "alpha" 1.0 GiB more' },
   });
   expect(rejectionFailure(rejection, report).details).toEqual([
     'needed: 9.0 GiB, available: 8.0 GiB',
     `single-node, even-split: ${short}`,
     'min-latency: no split keeps the caps',
     'not used: beta (3), lost: node "beta" is lost',
-    'hint: there would be a plan: free 1.0 GiB more on node "alpha"',
+    'hint: there would be a plan: give node "alpha" 1.0 GiB more',
   ]);
 });

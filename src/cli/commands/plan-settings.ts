@@ -24,7 +24,10 @@ export const planSettings = {
     placeholder: '<tokens>',
     description: `tokens of one conversation; default: the smaller of ${limits.defaultContextTokens} and the model's own`,
   }),
-  engine: optional(readText, { placeholder: '<name>', description: 'stage engine; default: fixture' }),
+  engine: optional(readText, {
+    placeholder: '<name>',
+    description: 'stage engine; default: llama.cpp where every node has it and it can run the model, else fixture',
+  }),
   threads: optional(readCount(1, limits.threadsPerStage), {
     placeholder: '<count>',
     description: "CPU threads of each stage; default for llama.cpp: the node's free cores, shared by its stages",

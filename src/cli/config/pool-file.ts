@@ -22,7 +22,13 @@ export async function readPoolFile(path: string): Promise<PoolFile> {
     return refused(`has ${found.size} bytes; describe the pool in at most ${limits.poolFileBytes}`);
   }
   const text = await readFile(path, 'utf8').catch((error: Error) => error);
-  return typeof text === 'string' ? parsePool(text) : refused(`cannot be read: ${text.message}`);
+  if (typeof text !== 'string') return refused(`cannot be read: ${text.message}`);
+  const pool = parsePool(text);
+  if (pool.kind === 'read') return pool;
+  return {
+    kind: 'refused',
+    problems: pool.problems.map(({ field, message }) => ({ field: `${path}, ${field}`, message })),
+  };
 
   function refused(problem: string): PoolFile {
     return { kind: 'refused', problems: [{ field: '--nodes', message: `"${path}" ${problem}` }] };

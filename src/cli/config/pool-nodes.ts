@@ -161,7 +161,7 @@ function textOf(value: unknown, path: Path, what: string, report: Report): strin
 
 function countOf(value: unknown, most: number, path: Path, report: Report): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value;
-  report(path, `${quoted(value)} is no number of them; write 1 to ${most}`);
+  report(path, `${quoted(value)} is no count; write a whole number from 1 to ${most}`);
   return 1;
 }
 

@@ -4,7 +4,7 @@ import { isThreaded } from '../planner/engine-traits.js';
 import type { ThreadReservation } from '../planner/free-cores.js';
 import type { PoolDevice, PoolNode } from '../planner/pool-node.js';
 import type { Draft } from './draft.js';
-import type { NodeState } from './state.js';
+import type { NodeState, StageState } from './state.js';
 
 /** Every known node, by ascending id, with the reason when it takes no new stage (I14). */
 export function poolOf(draft: Draft): PoolNode[] {
@@ -33,7 +33,7 @@ function reservedThreads(draft: Draft, node: NodeState): ThreadReservation[] {
     .map(({ runId, stages, settings }) => ({
       runId,
       threads: stages
-        .filter(({ nodeId, phase }) => nodeId === node.nodeId && phase !== 'STOPPED')
+        .filter((stage) => isLiveOn(node, stage))
         .map(({ index }) => settings[index])
         .reduce((sum, stage) => sum + (stage && isThreaded(stage.engine) ? stage.threads : 0), 0),
     }))
@@ -58,9 +58,7 @@ function devicesOf(draft: Draft, node: NodeState): PoolDevice[] {
 export function committedStages(draft: Draft, node: NodeState, deviceId: string): CommittedStage[] {
   return draft.runsOn(node.nodeId).flatMap(({ stages, settings }) =>
     stages
-      .filter(({ index, nodeId, phase }) => {
-        return nodeId === node.nodeId && phase !== 'STOPPED' && settings[index]?.device === deviceId;
-      })
+      .filter((stage) => isLiveOn(node, stage) && settings[stage.index]?.device === deviceId)
       .map(({ index, volatile: { residentBytes = 0n } }) => ({
         reservedBytes: settings[index]!.reservedBytes,
         residentBytes,
@@ -100,7 +98,9 @@ export function obstacleOf(draft: Draft, node: NodeState): PoolNode['obstacle'] 
 
 /** Stages on the node that are not STOPPED. */
 export function liveStages(draft: Draft, node: NodeState): number {
-  const isHere = (run: { stages: readonly { nodeId: bigint; phase: string }[] }) =>
-    run.stages.filter((stage) => stage.nodeId === node.nodeId && stage.phase !== 'STOPPED').length;
-  return draft.runsOn(node.nodeId).reduce((sum, run) => sum + isHere(run), 0);
+  return draft.runsOn(node.nodeId).flatMap(({ stages }) => stages.filter((stage) => isLiveOn(node, stage))).length;
+}
+
+function isLiveOn({ nodeId }: NodeState, stage: StageState): boolean {
+  return stage.nodeId === nodeId && stage.phase !== 'STOPPED';
 }

@@ -1,7 +1,7 @@
 import type { Candidate } from './candidate.js';
 import { constraintConflict } from './constraint-conflict.js';
 import { listCandidates, strategies } from './list-candidates.js';
-import { achieved, compareBy, type Objective, percentText, secondsText } from './objective.js';
+import { achieved, comparable, compareBy, type Objective, percentText, secondsText } from './objective.js';
 import type { Placement } from './placement.js';
 import { type PlacementFault, placementFault } from './placement-fault.js';
 import type { PlacementProblem } from './placement-problem.js';
@@ -38,14 +38,16 @@ export function choosePlacement(problem: PlacementProblem, objective: Objective)
   const listed = listCandidates(searchGrid(problem), objective);
   const compare = compareBy(objective);
   const feasible = listed.filter(isFeasible).sort((a, b) => compare(a.placement, b.placement));
-  const [best, next] = feasible;
+  const [best] = feasible;
   if (!best) return { kind: 'rejected', fault: placementFault(problem), candidates: listed };
   const selected: PlacedCandidate = { ...best, fate: 'selected' };
   const candidates = listed.map((candidate) => {
     if (candidate === best) return selected;
     return isFeasible(candidate) ? settled(candidate, best, feasible, objective) : candidate;
   });
-  const selectedBecause = because(problem, objective, selected, feasible.length, next);
+  // Strategies often come to the same; what is alike in every measure is one placement to a reader.
+  const distinct = feasible.filter((it, at) => at === 0 || compare(feasible[at - 1]!.placement, it.placement) !== 0);
+  const selectedBecause = because(problem, objective, selected, distinct);
   return { kind: 'placed', selected, selectedBecause, candidates };
 }
 
@@ -80,7 +82,8 @@ function dominates(a: Placement, b: Placement): boolean {
     [a.secondsPerToken, b.secondsPerToken],
     [a.peakUtilisation, b.peakUtilisation],
   ] as const;
-  return pairs.every(([left, right]) => left <= right) && pairs.some(([left, right]) => left < right);
+  const signs = pairs.map(([left, right]) => comparable(left) - comparable(right));
+  return signs.every((sign) => sign <= 0) && signs.some((sign) => sign < 0);
 }
 
 function summary({ stages, secondsPerToken, peakUtilisation }: Placement): string {
@@ -92,10 +95,12 @@ function because(
   problem: PlacementProblem,
   objective: Objective,
   { placement }: PlacedCandidate,
-  feasible: number,
-  next: PlacedCandidate | undefined,
+  distinct: readonly PlacedCandidate[],
 ): string[] {
-  const among = feasible === 1 ? 'the only placement that fits' : `the best of ${feasible} placements that fit`;
+  const [, next] = distinct;
+  const among = next
+    ? `the best of ${distinct.length} placements that fit`
+    : 'the only placement that was found to fit';
   const used = `it uses ${placement.stages.length} of ${problem.nodes.length} nodes that can take a stage`;
   return [
     `objective ${objective}: ${achieved(objective, placement)}, ${among}`,

@@ -32,12 +32,12 @@ function stageConflict({ minStages, maxStages, nodes, numLayers, starts }: Place
     return { field: constraintFields.maxStages, reason };
   }
   if (minStages > nodes.length) {
-    const reason = `${minStages} stages need ${minStages} nodes, ${nodes.length} can take one: lower min_stages, or start more agents`;
+    const reason = `${minStages} stages need ${minStages} nodes, ${nodes.length} can take one: ask for fewer stages, or start more agents`;
     return { field: constraintFields.minStages, reason };
   }
   const mostStages = starts ? starts.length + 1 : numLayers;
   if (minStages > mostStages) {
-    const reason = `the model can be cut into at most ${mostStages} stages, fewer than the ${minStages} asked for: lower min_stages`;
+    const reason = `the model can be cut into at most ${mostStages} stages, fewer than the ${minStages} asked for: ask for fewer`;
     return { field: constraintFields.minStages, reason };
   }
   return undefined;
@@ -48,6 +48,7 @@ function pinConflict({ pins, nodes, maxStages, starts, numLayers }: PlacementPro
   const most = Math.min(maxStages, nodes.length, starts ? starts.length + 1 : numLayers);
   const free = new Map<bigint, number>();
   for (const { nodeId } of nodes) free.set(nodeId, (free.get(nodeId) ?? 0) + 1);
+  const names = new Map<bigint, string>(nodes.map((node) => [node.nodeId, node.name]));
   for (const [stage, nodeId] of pins) {
     if (stage >= most) {
       return { field, reason: `stage ${stage} is pinned, but there can be only ${most} stages: pin a lower one` };
@@ -57,7 +58,8 @@ function pinConflict({ pins, nodes, maxStages, starts, numLayers }: PlacementPro
       return { field, reason: `stage ${stage} is pinned to node ${nodeId}, which can take no stage: pin it elsewhere` };
     }
     if (places === 0) {
-      return { field, reason: `node ${nodeId} has no device left for stage ${stage}: pin it to another node` };
+      const name = names.get(nodeId);
+      return { field, reason: `node "${name}" has no device left for stage ${stage}: pin it to another node` };
     }
     free.set(nodeId, places - 1);
   }
@@ -68,6 +70,6 @@ function capConflict({ nodes, maxStages, numLayers }: PlacementProblem): Constra
   const caps = nodes.map(({ maxLayers }) => Math.min(maxLayers ?? numLayers, numLayers)).sort((a, b) => b - a);
   const most = caps.slice(0, maxStages).reduce((sum, layers) => sum + layers, 0);
   if (most >= numLayers) return undefined;
-  const reason = `the nodes may take ${most} layers together, the model has ${numLayers}: raise layer_caps, or add nodes`;
+  const reason = `the nodes may take ${most} layers together, the model has ${numLayers}: raise the caps on layers, or add nodes`;
   return { field: constraintFields.layerCaps, reason };
 }

@@ -1,4 +1,5 @@
 import { limits } from '../limits.js';
+import { constraintConflict } from './constraint-conflict.js';
 import { hasPlan } from './has-plan.js';
 import { bytesOf } from './measure.js';
 import { roomiestFirst } from './order-places.js';
@@ -31,16 +32,20 @@ export function nearestMiss(problem: PlacementProblem): NearestMiss | undefined 
   return undefined;
 }
 
-/** Bytes that one more node must be able to give, else like `node`, for there to be a plan; undefined when none helps. */
+/** Bytes, 0 or more, that one more node must be able to give, else like `node`, for a plan; undefined when none helps. */
 export function smallestNewNode(problem: PlacementProblem, node: PlacementNode): number | undefined {
   const place = problem.nodes.length;
   const larger = { ...problem, nodes: [...problem.nodes, { ...node, usable: 0 }] };
+  // A number of stages can be all that was missing.
+  if (hasPlan(larger)) return 0;
   const bytes = bytesMissing(larger, place) ?? Number.POSITIVE_INFINITY;
   return smallestGrant((extra) => hasPlan(withMemory(larger, place, extra)), [bytes, wholeModelOn(larger, place)]);
 }
 
-/** What the best split for it lacks on this node, all others staying as they are. */
+/** What the best split for it lacks on this node, all others staying as they are; undefined when no split would do. */
 function bytesMissing(problem: PlacementProblem, place: number): number | undefined {
+  // The search counts on constraints that agree, and where they do not, memory is not what is missing.
+  if (constraintConflict(problem)) return undefined;
   const roomy = withMemory(problem, place, wholeModelOn(problem, place));
   const grid = searchGrid(roomy);
   const split = searchSplits(grid, bytesOf(grid, roomy.nodes[place]!));

@@ -22,7 +22,7 @@ export function noPlanHint(
   const miss = nearestMiss(problem);
   const relaxation = firstThatHelps(relaxations)?.text ?? '';
   if (!miss && !relaxation) return undefined;
-  const memory = miss && `free ${formatBytes(miss.bytes)} (${miss.bytes} bytes) more on node "${miss.node.name}"`;
+  const memory = miss && `give node "${miss.node.name}" ${formatBytes(miss.bytes)} (${miss.bytes} bytes) more`;
   return {
     text: `there would be a plan: ${[memory, relaxation].filter(Boolean).join(', or ')}`,
     nodeId: miss?.node.nodeId ?? 0n,

@@ -31,20 +31,20 @@ const keys: Record<Objective, (placement: Ranked) => readonly number[]> = {
   balanced: (it) => [it.peakUtilisation, it.secondsPerToken, it.stages.length, it.slowestStageSeconds],
 };
 
-/** The same sum in another order differs in its last bits, and is a tie all the same. */
 const DIGITS = 9;
+
+/** A measure without its last bits: the same sum in another order differs in them, and is a tie all the same. */
+export function comparable(value: number): number {
+  return Number(value.toPrecision(DIGITS));
+}
 
 /** Negative when `a` is the better one; 0 only when they are alike in everything that is measured. */
 export function compareBy(objective: Objective): (a: Ranked, b: Ranked) => number {
   return (a, b) => {
-    const [left, right] = [rounded(keys[objective](a)), rounded(keys[objective](b))];
+    const [left, right] = [keys[objective](a).map(comparable), keys[objective](b).map(comparable)];
     const at = left.findIndex((value, key) => value !== right[key]);
     return at === -1 ? 0 : left[at]! - right[at]!;
   };
-}
-
-function rounded(values: readonly number[]): number[] {
-  return values.map((value) => Number(value.toPrecision(DIGITS)));
 }
 
 /** What an objective looks at, in words with its number. */

@@ -84,23 +84,25 @@ function constraintFault(problem: PlacementProblem): PlacementFault | undefined 
     if (!hasPlan({ ...patient, ...freed })) continue;
     return { kind: 'infeasible-constraints', field: constraintFields[name], reason: bindingReason[name](problem) };
   }
-  const reason = 'the model fits, but not within all the constraints together: relax max_stages, layer_caps or pins';
+  const reason =
+    'the model fits, but not within all the constraints together: relax the bounds on stages, the caps on layers or the pins';
   return { kind: 'infeasible-constraints', field: 'automatic.constraints', reason };
 }
 
 const bindingReason = {
   maxStages: ({ maxStages }: PlacementProblem) =>
-    `the model fits on more nodes, but not within max_stages ${maxStages}: raise it`,
-  layerCaps: () => 'the model fits, but not within layer_caps: raise them, or add nodes',
+    `the model fits on more nodes, but not in ${maxStages} stages: allow more of them`,
+  layerCaps: () => 'the model fits, but not within the caps on layers: raise them, or add nodes',
   pins: () => 'the model fits, but not with the pinned stages where they are: pin fewer of them',
   minStages: ({ minStages }: PlacementProblem) =>
-    `the model fits on fewer nodes, but not on min_stages ${minStages}: lower it`,
+    `the model fits on fewer nodes, but not in ${minStages} stages: ask for fewer`,
 };
 
 function memoryFault(grid: SearchGrid): PlacementFault {
   const attempt = minLatency.attempt(grid);
   if (!attempt) {
-    const reason = 'stage bounds, layer_caps, pins and the cuts of the model leave no split: relax one of them';
+    const reason =
+      'the bounds on stages, the caps on layers, the pins and the cuts of the model leave no split: relax one of them';
     return { kind: 'infeasible-constraints', field: 'automatic.constraints', reason };
   }
   const nearest = placementOf(grid, attempt);
@@ -119,10 +121,10 @@ export function placementFaultText(fault: PlacementFault): string {
       return fault.reason;
     case 'no-node-fits-component': {
       const { component, needed, available, node } = fault;
-      const short = formatBytes(needed - available);
+      const short = formatBytes(needed - node.usable);
       return (
         `the ${component} needs ${formatBytes(needed)} on one node; the roomiest, "${node.name}", can give ` +
-        `${formatBytes(available)}: free ${short} there, add a larger node, or lower the headroom`
+        `${formatBytes(available)}: give it ${short} more, add a larger node, or lower the headroom`
       );
     }
     case 'insufficient-memory': {

@@ -28,10 +28,10 @@ export function automaticPool(
   const obstacles = new Map<bigint, NodeObstacle>();
   const nodes: AutomaticNode[] = [];
   for (const node of pool) {
-    const obstacle = excluded.has(node.nodeId) ? asked(node) : obstacleFor(node, settings);
-    const budget = budgetOf(node, settings, headroomMillis);
-    if (obstacle || budget.kind === 'unknown') {
-      obstacles.set(node.nodeId, obstacle ?? (budget as NodeObstacle));
+    const obstacle = excluded.has(node.nodeId) ? exclusionOf(node) : obstacleFor(node, settings);
+    const budget = obstacle ?? budgetOf(node, settings, headroomMillis);
+    if (!('usable' in budget)) {
+      obstacles.set(node.nodeId, budget);
       continue;
     }
     const { bytesPerSecond, profilingRequired } = speedOf(node, settings);
@@ -53,7 +53,7 @@ export function automaticPool(
     : { nodes, obstacles };
 }
 
-function asked({ name }: PoolNode): NodeObstacle {
+function exclusionOf({ name }: PoolNode): NodeObstacle {
   return { reason: 'excluded', message: `node "${name}" is excluded by the request` };
 }
 

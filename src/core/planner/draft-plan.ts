@@ -97,7 +97,7 @@ function factsOf({ request, inspection }: PlanningRequest): ModelFacts | undefin
 function contextWarnings({ contextLength }: StageSettings, { modelId, maxSeqLen }: ModelFacts): string[] {
   if (BigInt(contextLength) <= maxSeqLen) return [];
   return [
-    `a context of ${contextLength} tokens is more than the ${maxSeqLen} that ${modelId || 'the model'} was made for: lower settings.context_length, or expect poor text`,
+    `a context of ${contextLength} tokens is more than the ${maxSeqLen} that ${modelId || 'the model'} was made for: ask for a shorter context, or expect poor text`,
   ];
 }
 

@@ -22,9 +22,9 @@ export function coresObstacle(node: PoolNode, stages: number, threads: number): 
   if (free === undefined || stages * threads <= free) return undefined;
   const asked = `${counted(stages, 'stage')} of ${counted(threads, 'thread')}`;
   const ways = [
-    ...(threads > 1 ? ['lower settings.threads'] : []),
+    ...(threads > 1 ? ['ask for fewer threads'] : []),
     ...(stages > 1 ? ['place fewer stages there'] : []),
-    ...(node.reservedThreads.length > 0 ? ['stop a run there', 'give it fewer threads when it starts'] : []),
+    ...(node.reservedThreads.length > 0 ? ['stop a run there', 'start it with fewer threads'] : []),
     'use another node',
   ];
   const way = [ways.slice(0, -1).join(', '), ways.at(-1)].filter((part) => part !== '').join(' or ');

@@ -4,7 +4,7 @@ import {
   type PlacementConstraints,
   type PlanCandidate,
 } from '../../../gen/stageplane/v1/planner.js';
-import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import { KvCacheType, type StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { type PlanRejection, PlanRejectionKind } from '../../../gen/stageplane/v1/rejection.js';
 import { formatBytes } from '../format-bytes.js';
 import type { MemoryModel } from '../model/memory-model.js';
@@ -13,7 +13,7 @@ import { choosePlacement } from '../placement/choose-placement.js';
 import { smallestNewNode } from '../placement/nearest-miss.js';
 import { noPlanHint, type Relaxation } from '../placement/no-plan-hint.js';
 import { objectiveOf } from '../placement/objective.js';
-import type { PlacementProblem } from '../placement/placement-problem.js';
+import type { PlacementNode, PlacementProblem } from '../placement/placement-problem.js';
 import { layerRangesOf, planCandidate } from '../placement/plan-candidate.js';
 import { rejectPlacement } from '../placement/reject-placement.js';
 import { automaticPool } from './automatic-pool.js';
@@ -80,7 +80,8 @@ const noConstraints: PlacementConstraints = {
   pins: [],
 };
 
-const NOTE = "what a token reads, at the bandwidth of each device's table entry, and the hops between nodes";
+const NOTE =
+  'computed from the bytes that a token reads, the known bandwidth of each device, and the hops between nodes';
 
 function reported(candidate: Candidate, model: MemoryModel, profilingRequired: boolean): PlanCandidate {
   const stages = candidate.placement?.stages ?? [];
@@ -92,7 +93,7 @@ function reported(candidate: Candidate, model: MemoryModel, profilingRequired: b
 }
 
 /** What else a launcher could ask for, the least loss first. Made only as far as the first that helps. */
-function* relaxations(search: Search, nodes: ReturnType<typeof automaticPool>['nodes']): Generator<Relaxation> {
+function* relaxations(search: Search, nodes: readonly PlacementNode[]): Generator<Relaxation> {
   const { placing } = search;
   const { settings, pricing } = placing;
   for (const kvCacheType of cacheTypesToTry(settings, { allowKvQuantisation: true }).slice(1)) {
@@ -123,8 +124,8 @@ function* oneMoreNode(problem: PlacementProblem): Generator<Relaxation> {
 }
 
 function cacheTypeReason({ request }: Placing, { kvCacheType }: StageSettings): string[] {
-  const asked = request.settings?.kvCacheType ?? 0;
-  const isOther = asked === 0 ? kvCacheType !== 1 : asked !== kvCacheType;
+  const asked = request.settings?.kvCacheType;
+  const isOther = kvCacheType !== (asked || KvCacheType.KV_CACHE_TYPE_F16);
   return isOther ? ['keys and values are quantised, since nothing fits otherwise and the request allows it'] : [];
 }
 

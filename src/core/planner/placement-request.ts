@@ -1,13 +1,11 @@
 import type { PlacementConstraints } from '../../../gen/stageplane/v1/planner.js';
 import { KvCacheType, type StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { nodeId } from '../ids.js';
+import { limits } from '../limits.js';
 import type { MemoryModel } from '../model/memory-model.js';
 import type { PlacementNode, PlacementProblem } from '../placement/placement-problem.js';
 import { kvCacheTypesOf } from './engine-traits.js';
 import type { Placing } from './place-stages.js';
-
-/** Tokens below which a shorter context is no answer to anybody. */
-const LEAST_CONTEXT = 512;
 
 /** The question that a request puts to the search. `stage_count`, when given, is both bounds. */
 export function placementProblem(
@@ -49,7 +47,7 @@ export function cacheTypesToTry(
 /** Half the context, half of that, and so on. */
 export function shorterContexts({ contextLength }: StageSettings): number[] {
   const shorter: number[] = [];
-  for (let tokens = Math.floor(contextLength / 2); tokens >= LEAST_CONTEXT; tokens = Math.floor(tokens / 2)) {
+  for (let tokens = Math.floor(contextLength / 2); tokens >= limits.leastContextHint; tokens = Math.floor(tokens / 2)) {
     shorter.push(tokens);
   }
   return shorter;

@@ -97,8 +97,8 @@ describe('what is wrong with a file of nodes', () => {
       'line 6, nodes[0].devices[0].memory: 24 is no size; write one such as 24GB or 24GiB',
       'line 7, nodes[0].devices[1].free: is more than its memory; say at most that',
       'line 11, nodes[1].devices: 3 is no list; list devices, such as [{id: cpu, memory: 64GiB}]',
-      'line 10, nodes[1].count: "many" is no number of them; write 1 to 1000',
-      'line 9, nodes[1].cores: 0 is no number of them; write 1 to 65536',
+      'line 10, nodes[1].count: "many" is no count; write a whole number from 1 to 1000',
+      'line 9, nodes[1].cores: 0 is no count; write a whole number from 1 to 65536',
       expect.stringMatching(/^line 8, nodes\[1\]\.engines: is missing, and "llama\.cpp" computes in RAM alone: add /),
     ]);
   });
@@ -143,7 +143,7 @@ describe('what is wrong with a file of nodes', () => {
     });
     writeFileSync(path, levels.join('\n'));
     expect(await readPoolFile(path)).toMatchObject({
-      problems: [{ field: 'nodes', message: expect.stringContaining('Excessive alias count') }],
+      problems: [{ field: `${path}, nodes`, message: expect.stringContaining('Excessive alias count') }],
     });
     writeFileSync(path, '#'.repeat(limits.poolFileBytes + 1));
     expect(await readPoolFile(path)).toMatchObject({

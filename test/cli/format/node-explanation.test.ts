@@ -65,10 +65,10 @@ it('says of a node that is not used why', () => {
 it('repeats the hint of a rejected plan when it is about the node', () => {
   const report = PlanReport.fromPartial({
     exclusions: [{ nodeId: 2n, nodeName: 'alpha', reason: 'not-chosen', message: 'node "alpha" is free' }],
-    noValidPlanHint: { text: 'there would be a plan: free 1.0 GiB more on node "alpha"', nodeId: 2n },
+    noValidPlanHint: { text: 'there would be a plan: give node "alpha" 1.0 GiB more', nodeId: 2n },
   });
   const explained = { ...priced, report, settings: [] };
-  const hint = 'hint:     there would be a plan: free 1.0 GiB more on node "alpha"\n';
+  const hint = 'hint:     there would be a plan: give node "alpha" 1.0 GiB more\n';
   expect(nodeExplanation(explainNode({ ...explained, node: alpha }))).toContain(`\n${hint}`);
   expect(nodeExplanation(explainNode({ ...explained, node: beta }))).not.toContain('hint');
 });

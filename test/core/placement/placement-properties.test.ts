@@ -209,6 +209,7 @@ describe('the nearest miss', () => {
         const withNode = (usable: number) => hasPlan({ ...problem, nodes: [...problem.nodes, { ...like, usable }] });
         expect([withNode(bytes), withNode(bytes - 1)]).toEqual([true, false]);
       }),
+      { numRuns: 1000 },
     );
   });
 

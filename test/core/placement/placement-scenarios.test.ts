@@ -120,17 +120,19 @@ describe('constraints', () => {
           [1, nodeId(2n)],
         ]),
       },
-      'node 2 has no device left for stage 1',
+      'node "node-2" has no device left for stage 1',
     ],
     ['caps below the model', { nodes: nodes.map((node) => ({ ...node, maxLayers: 5 })) }, '15 layers together'],
     ['a time that no placement meets', { maxSecondsPerToken: 1e-6 }, 'more than the 1 us asked for'],
   ])('that ask for the impossible are refused: %s', (_name, changes, words) => {
-    const outcome = choosePlacement(sampleProblem(oneBillion, nodes, changes), 'fastest');
+    const problem = sampleProblem(oneBillion, nodes, changes);
+    const outcome = choosePlacement(problem, 'fastest');
     if (outcome.kind === 'placed') throw new Error('placed');
     const rejection = rejectPlacement(outcome.fault);
     expect(rejection.kind).toBe(PlanRejectionKind.PLAN_REJECTION_KIND_INFEASIBLE_CONSTRAINTS);
     expect(rejection.message).toContain(words);
     expect(outcome.candidates.every(({ fate }) => fate === 'rejected-policy')).toBe(true);
+    expect(nearestMiss(problem)).toBeUndefined();
   });
 
   it('are named when the model would fit without them', () => {
@@ -171,5 +173,14 @@ describe('a model without room', () => {
     expect(rejection.kind).toBe(PlanRejectionKind.PLAN_REJECTION_KIND_NO_NODE_FITS_COMPONENT);
     expect(rejection).toMatchObject({ component, neededBytes: BigInt(needed), availableBytes: 6_400_000_000n });
     expect(rejection.message).toContain(`the ${component} needs`);
+  });
+
+  it('says what the roomiest node lacks, also where it has promised more than it has', () => {
+    const oversold = sampleNode(2, -(2 ** 20), { capacity: GB });
+    const outcome = choosePlacement(sampleProblem(evenModel(2, 2 ** 20, 2 ** 20, 0), [oversold]), 'fastest');
+    if (outcome.kind === 'placed') throw new Error('placed');
+    expect(rejectPlacement(outcome.fault).message).toBe(
+      'the embedding needs 1.0 MiB on one node; the roomiest, "node-2", can give 0 B: give it 2.0 MiB more, add a larger node, or lower the headroom',
+    );
   });
 });

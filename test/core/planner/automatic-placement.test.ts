@@ -106,7 +106,7 @@ describe('an automatic placement', () => {
     expect(rangesOf({ report, settings, ...rest })).toEqual([[2n, 0, 16]]);
     expect(report.selected!.strategy).toBe('single-node');
     expect(report.selected!.selectedBecause).toContainEqual(
-      expect.stringContaining('the best of 5 placements that fit'),
+      expect.stringContaining('the best of 2 placements that fit'),
     );
     const names = report.candidates.map(({ strategy }) => strategy);
     expect(new Set(names)).toEqual(

@@ -116,7 +116,7 @@ describe('settings', () => {
     expect(planned({ facts, settings: settings({ contextLength: 65_536 }) }).plan.model?.maxSeqLen).toBe(65_536);
     expect(planned({ settings: settings({ contextLength: 256 }) }).report.warnings).toEqual([]);
     expect(planned({ settings: settings({ contextLength: 257 }) }).report.warnings).toEqual([
-      'a context of 257 tokens is more than the 256 that tiny was made for: lower settings.context_length, or expect poor text',
+      'a context of 257 tokens is more than the 256 that tiny was made for: ask for a shorter context, or expect poor text',
     ]);
   });
 

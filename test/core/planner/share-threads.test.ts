@@ -45,7 +45,7 @@ describe('threads that nobody asked for', () => {
 
   it('are at least one, if there is one', () => {
     expect(sentence(planOn(2n, 2n, 2n), [node(2n, 3, [5n, 1])])).toBe(
-      'node "node-2" has 3 cores, of which run 5 has 1: 3 stages of 1 thread need 3; place fewer stages there, stop a run there, give it fewer threads when it starts or use another node',
+      'node "node-2" has 3 cores, of which run 5 has 1: 3 stages of 1 thread need 3; place fewer stages there, stop a run there, start it with fewer threads or use another node',
     );
     expect(shareThreads(planOn(2n, 2n), [node(2n, 3, [5n, 1])], settings())).toMatchObject({ threads: [1, 1] });
   });
@@ -71,7 +71,7 @@ describe('threads that were asked for', () => {
             field: 'stages[1].node_id',
             message:
               'node "node-3" has 8 cores, of which run 3 has 4, run 6 has 1: 1 stage of 4 threads needs 4; ' +
-              'lower settings.threads, stop a run there, give it fewer threads when it starts or use another node',
+              'ask for fewer threads, stop a run there, start it with fewer threads or use another node',
           },
         ],
       },
