@@ -66,6 +66,8 @@ export const limits = {
   recentPlans: 256,
   /** Thousandths by which a stage may exceed its reservation before that is said: drivers and buffers vary a little. */
   reservationToleranceMillis: 100,
+  /** Measured stages of one model that correct what is planned for others: a search asks each of them every time. */
+  measuredRanges: 64,
   /** Bytes of a stage's compute buffers at least: what small models need beside the largest product. */
   computeFloorBytes: 64 * 1024 ** 2,
   /** Bytes of RAM of a stage's process itself: its runtime, its library, its threads. */

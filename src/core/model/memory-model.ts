@@ -7,6 +7,7 @@ import { computeBytes, logitsBytes } from './compute-buffers.js';
 import { type EdgeRings, edgeRings } from './edge-rings.js';
 import { type EngineMemory, engineMemory } from './engine-memory.js';
 import { kvCacheBytes } from './kv-cache.js';
+import { correctedBytes } from './measured-ranges.js';
 import { memoryBreakdown } from './memory-breakdown.js';
 import { readPerToken } from './read-per-token.js';
 import type { StageBytes } from './stage-bytes.js';
@@ -100,19 +101,18 @@ function stageSums(prepared: Prepared): Pick<MemoryModel, 'bytes' | 'parts'> {
     [false, true].map((isLast) => beside(prepared, compute, isFirst, isLast)),
   );
   const besideOf = (start: number, end: number) => besides[Number(start === 0)]![Number(end === facts.numLayers)]!;
-  const measured = (start: number, end: number) => options.ledger?.(start, end)?.deviceBytes;
+  const exactly = (start: number, end: number) =>
+    weightsBefore[end]! - weightsBefore[start]! + cacheBefore[end]! - cacheBefore[start]! + besideOf(start, end).exact;
+  const estimate = (start: number, end: number) => exactly(start, end) + besideOf(start, end).estimated;
+  const bytes = correctedBytes(options.ledger, facts.numLayers, exactly, estimate);
 
   return {
-    bytes: (start, end) => {
-      const { exact, estimated } = besideOf(start, end);
-      const ofLayers = weightsBefore[end]! - weightsBefore[start]! + cacheBefore[end]! - cacheBefore[start]!;
-      return credible(measured(start, end), ofLayers + exact) ?? ofLayers + exact + estimated;
-    },
+    bytes,
     parts: (start, end) => {
       const { held } = besideOf(start, end);
       const weights = held.weights + weightsBefore[end]! - weightsBefore[start]!;
       const kvCache = cacheBefore[end]! - cacheBefore[start]!;
-      return reconciled({ ...held, weights, kvCache }, measured(start, end));
+      return reconciled({ ...held, weights, kvCache }, bytes(start, end));
     },
   };
 }
@@ -167,16 +167,10 @@ function exactBytes({ weights, kvCache, embedding, head, rings }: Held): number 
   return weights + kvCache + embedding + head + rings;
 }
 
-/** A measurement of less than what is exact has missed something, such as mapped pages: undefined. */
-function credible(measuredBytes: number | undefined, exact: number): number | undefined {
-  return measuredBytes !== undefined && measuredBytes >= exact ? measuredBytes : undefined;
-}
-
 /** What was measured decides what the estimates are. */
-function reconciled(held: Held, measuredBytes: number | undefined): StageBytes {
+function reconciled(held: Held, total: number): StageBytes {
   const exact = exactBytes(held);
-  const total = credible(measuredBytes, exact);
-  if (total === undefined) return { ...held, total: exact + held.compute + held.overhead, measured: false };
+  if (total === exact + held.compute + held.overhead) return { ...held, total, measured: false };
   return { ...held, compute: total - exact, overhead: 0, total, measured: true };
 }
 

@@ -158,7 +158,13 @@ describe('a report', () => {
     const inspection = sampleInspection({ attention: four });
     const plain = known(inspection);
     const measured = plain.bytes(0, 2) - 100 * MIB;
-    const model = known(inspection, {}, { ledger: (start) => (start === 0 ? { deviceBytes: measured } : undefined) });
+    const model = known(
+      inspection,
+      {},
+      {
+        ledger: (start, end) => (start === 0 && end === 2 ? { deviceBytes: measured } : undefined),
+      },
+    );
     expect(model.bytes(0, 2)).toBe(measured);
     expect(model.bytes(2, 4)).toBe(plain.bytes(2, 4));
     const breakdown = model.stage(0, 2, { stageIndex: 0, nodeId: 2n });
@@ -224,6 +230,41 @@ describe('always', () => {
         expect(weights).toBe(whole.weights + whole.embedding + whole.head + copies);
         expect(sum(stages.map(({ kvCache }) => kvCache))).toBe(whole.kvCache);
       }),
+    );
+  });
+
+  it('a longer stage never takes less, whatever was measured', () => {
+    const measurements = fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat(2 ** 40)), { maxLength: 8 });
+    fc.assert(
+      fc.property(models, measurements, (inspection, noted) => {
+        const { numLayers } = known(inspection);
+        const bytesOf = new Map(
+          noted.map(([from, more, bytes]) => {
+            const start = from % numLayers;
+            return [`${start}-${start + 1 + (more % (numLayers - start))}`, bytes];
+          }),
+        );
+        const model = known(
+          inspection,
+          {},
+          {
+            ledger: (start, end) => {
+              const deviceBytes = bytesOf.get(`${start}-${end}`);
+              return deviceBytes === undefined ? undefined : { deviceBytes };
+            },
+          },
+        );
+        for (let start = 0; start < numLayers; start++) {
+          for (let end = start + 2; end < numLayers; end++) {
+            const bytes = model.bytes(start, end);
+            expect(bytes).toBeGreaterThanOrEqual(model.bytes(start, end - 1));
+            if (start > 0) expect(bytes).toBeGreaterThanOrEqual(model.bytes(start + 1, end));
+            const parts = model.parts(start, end);
+            expect(parts.compute).toBeGreaterThanOrEqual(0);
+          }
+        }
+      }),
+      { numRuns: 50 },
     );
   });
 
