@@ -106,7 +106,7 @@ function stageSums(prepared: Prepared): Pick<MemoryModel, 'bytes' | 'parts'> {
     bytes: (start, end) => {
       const { exact, estimated } = besideOf(start, end);
       const ofLayers = weightsBefore[end]! - weightsBefore[start]! + cacheBefore[end]! - cacheBefore[start]!;
-      return credible(measured(start, end), ofLayers + exact) ?? ofLayers + exact + estimated;
+      return credible(measured(start, end), ofLayers + exact, estimated) ?? ofLayers + exact + estimated;
     },
     parts: (start, end) => {
       const { held } = besideOf(start, end);
@@ -167,16 +167,21 @@ function exactBytes({ weights, kvCache, embedding, head, rings }: Held): number 
   return weights + kvCache + embedding + head + rings;
 }
 
-/** A measurement of less than what is exact has missed something, such as mapped pages: undefined. */
-function credible(measuredBytes: number | undefined, exact: number): number | undefined {
-  return measuredBytes !== undefined && measuredBytes >= exact ? measuredBytes : undefined;
+/**
+ * A measurement of less than what is exact has missed something, such as mapped pages; one far above what was estimated is
+ * a lie or an accident, and would keep the stage from ever being placed and measured again: undefined.
+ */
+function credible(measuredBytes: number | undefined, exact: number, estimated: number): number | undefined {
+  if (measuredBytes === undefined || measuredBytes < exact) return undefined;
+  return measuredBytes <= limits.measuredPerEstimate * (exact + estimated) ? measuredBytes : undefined;
 }
 
 /** What was measured decides what the estimates are. */
 function reconciled(held: Held, measuredBytes: number | undefined): StageBytes {
   const exact = exactBytes(held);
-  const total = credible(measuredBytes, exact);
-  if (total === undefined) return { ...held, total: exact + held.compute + held.overhead, measured: false };
+  const estimated = held.compute + held.overhead;
+  const total = credible(measuredBytes, exact, estimated);
+  if (total === undefined) return { ...held, total: exact + estimated, measured: false };
   return { ...held, compute: total - exact, overhead: 0, total, measured: true };
 }
 
