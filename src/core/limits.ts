@@ -22,6 +22,8 @@ export const limits = {
   placementSteps: 32 * 1024 * 1024,
   /** Nodes that are looked at for the smallest grant of memory that would make a plan; each is a search of its own. */
   nearestMissNodes: 8,
+  /** Halvings of a grant of memory until it is near enough to the least one: each is a search of its own. */
+  grantLooks: 7,
 
   /** CPU threads that one stage may ask for. */
   threadsPerStage: 1024,
@@ -68,6 +70,8 @@ export const limits = {
   reservationToleranceMillis: 100,
   /** Measured stages of one model that correct what is planned for others: a search asks each of them every time. */
   measuredRanges: 64,
+  /** How many times its estimate a stage's measurement may be: engines keep a second copy of weights, and hardly a third. */
+  measuredPerEstimate: 2,
   /** Bytes of a stage's compute buffers at least: what small models need beside the largest product. */
   computeFloorBytes: 64 * 1024 ** 2,
   /** Bytes of RAM of a stage's process itself: its runtime, its library, its threads. */

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { type Document, LineCounter, parseDocument } from 'yaml';
+import { type Document, LineCounter, parseDocument, visit } from 'yaml';
 import type { Node } from '../../../gen/stageplane/v1/node.js';
 import { limits } from '../../core/limits.js';
 import type { Violation } from '../failure.js';
@@ -56,10 +56,27 @@ export function parsePool(text: string): PoolFile {
 /** An error where the text refers to what it has not named, or to too much. */
 function plainValue(document: Document): unknown {
   try {
+    // Looking up what one of them means takes as long as the file is, so they are counted before.
+    const aliases = aliasesIn(document);
+    if (aliases > limits.poolFileAliases) {
+      return new Error(
+        `repeat what was named before ${aliases} times; do that at most ${limits.poolFileAliases} times`,
+      );
+    }
     return document.toJS({ maxAliasCount: limits.poolFileAliases });
   } catch (error) {
     return error;
   }
+}
+
+function aliasesIn(document: Document): number {
+  let count = 0;
+  visit(document, {
+    Alias: () => {
+      count += 1;
+    },
+  });
+  return count;
 }
 
 /** Where a problem is, as a line and the path of a field. */

@@ -11,7 +11,8 @@ interface MeasuredRange {
 /**
  * Believes what was measured over `estimate`, and keeps the promise that a longer stage never takes less: nothing takes
  * less than a measured part of it, and nothing is estimated above a measured stage that it is part of. Measurements of
- * less than `exact` have missed something, such as mapped pages, and are passed over.
+ * less than `exact` have missed something, such as mapped pages, and those far above the estimate are a lie or an accident
+ * that would keep the stage from ever being placed and measured again: both are passed over.
  */
 export function correctedBytes(
   ledger: Ledger | undefined,
@@ -19,7 +20,9 @@ export function correctedBytes(
   exact: (start: number, end: number) => number,
   estimate: (start: number, end: number) => number,
 ): (start: number, end: number) => number {
-  const measured = ledger ? measuredRanges(ledger, numLayers, exact) : [];
+  const isCredible = (start: number, end: number, bytes: number) =>
+    bytes >= exact(start, end) && bytes <= limits.measuredPerEstimate * estimate(start, end);
+  const measured = ledger ? measuredRanges(ledger, numLayers, isCredible) : [];
   if (measured.length === 0) return estimate;
   return (start, end) => {
     let least = 0;
@@ -35,13 +38,13 @@ export function correctedBytes(
 function measuredRanges(
   ledger: Ledger,
   numLayers: number,
-  exact: (start: number, end: number) => number,
+  isCredible: (start: number, end: number, bytes: number) => boolean,
 ): MeasuredRange[] {
   const ranges: MeasuredRange[] = [];
   for (let start = 0; start < numLayers; start++) {
     for (let end = start + 1; end <= numLayers; end++) {
       const bytes = ledger(start, end)?.deviceBytes;
-      if (bytes !== undefined && bytes >= exact(start, end)) ranges.push({ start, end, bytes });
+      if (bytes !== undefined && isCredible(start, end, bytes)) ranges.push({ start, end, bytes });
       if (ranges.length === limits.measuredRanges) return ranges;
     }
   }

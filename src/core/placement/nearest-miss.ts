@@ -7,7 +7,7 @@ import type { PlacementNode, PlacementProblem } from './placement-problem.js';
 import { searchGrid } from './search-grid.js';
 import { searchSplits } from './search-splits.js';
 
-/** Bytes more on one node that make a plan. One byte less does not. */
+/** Bytes more on one node that make a plan. Where the search is exact one byte less does not. */
 export interface NearestMiss {
   readonly node: PlacementNode;
   readonly bytes: number;
@@ -47,6 +47,8 @@ function bytesMissing(problem: PlacementProblem, place: number): number | undefi
   // The search counts on constraints that agree, and where they do not, memory is not what is missing.
   if (constraintConflict(problem)) return undefined;
   const roomy = withMemory(problem, place, wholeModelOn(problem, place));
+  // Constraints that contradict each other do so whatever memory there is; a pin may name a place that is not there.
+  if (constraintConflict(roomy)) return undefined;
   const grid = searchGrid(roomy);
   const split = searchSplits(grid, bytesOf(grid, roomy.nodes[place]!));
   return split && split.value - problem.nodes[place]!.usable;
@@ -63,14 +65,15 @@ function withMemory(problem: PlacementProblem, place: number, extra: number): Pl
 }
 
 /**
- * The least grant that suffices, knowing that none does not: the search itself decides, by bisection below the first
- * upper bound that suffices. Where the bound is already the least, as it is for an exact search, that takes two looks.
+ * A grant that suffices, knowing that none does not: the search itself decides, by bisection below the first upper bound
+ * that suffices. Where the bound is already the least, as it is for an exact search, that takes two looks; elsewhere the
+ * looks are bounded, and the grant is within a hundredth of that bound above the least.
  */
 function smallestGrant(suffices: (bytes: number) => boolean, bounds: readonly number[]): number | undefined {
   const bound = bounds.find((bytes) => Number.isSafeInteger(bytes) && bytes > 0 && suffices(bytes));
   if (bound === undefined || !suffices(bound - 1)) return bound;
   let [low, high] = [0, bound - 1];
-  while (high - low > 1) {
+  for (let look = 0; look < limits.grantLooks && high - low > 1; look++) {
     const middle = low + Math.floor((high - low) / 2);
     if (suffices(middle)) high = middle;
     else low = middle;

@@ -49,7 +49,10 @@ export function searchGrid(problem: PlacementProblem): SearchGrid {
     layerAt,
     bytes,
     bytesRead,
-    minStages: Math.max(1, problem.minStages, ...[...problem.pins.keys()].map((stage) => stage + 1)),
+    minStages: [...problem.pins.keys()].reduce(
+      (least, stage) => Math.max(least, stage + 1),
+      Math.max(1, problem.minStages),
+    ),
     maxStages: Math.min(problem.maxStages, problem.nodes.length, units),
     roomiest: roomiestFirst(problem),
     pins: placesOfPins(problem),

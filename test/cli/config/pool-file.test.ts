@@ -133,6 +133,8 @@ describe('what is wrong with a file of nodes', () => {
     fc.assert(fc.property(text, (nodes) => void problemsOf(nodes)));
     expect(problemsOf('[*a]')[0]).toContain('a');
     expect(problemsOf('['.repeat(50_000))[0]).toMatch(/^line 1: /);
+    expect(problemsOf('&a [*a]')[0]).toContain('a list is no map');
+    expect(problemsOf('- &a x\n- *a\n'.repeat(1001))[0]).toContain('repeat what was named before 1001 times');
   });
 
   it('is told of a file that repeats itself without end, is too large, or is none', async () => {

@@ -178,6 +178,19 @@ describe('a report', () => {
     const model = known(inspection, {}, { ledger: () => ({ deviceBytes: 1000 }) });
     expect(model.bytes(0, 2)).toBe(known(inspection).bytes(0, 2));
   });
+
+  it('does not believe a measurement of more than twice the estimate', () => {
+    const inspection = sampleInspection({ attention: four });
+    const most = 2 * known(inspection).bytes(0, 2);
+    const measuring = (deviceBytes: number) => known(inspection, {}, { ledger: () => ({ deviceBytes }) });
+    expect(measuring(most).bytes(0, 2)).toBe(most);
+    const lied = measuring(most + 1);
+    expect(lied.bytes(0, 2)).toBe(most / 2);
+    expect(lied.stage(0, 2, { stageIndex: 0, nodeId: 2n }).total).toMatchObject({
+      value: most / 2,
+      basis: EstimateBasis.ESTIMATE_BASIS_STATIC,
+    });
+  });
 });
 
 describe('a model that nobody can price', () => {

@@ -230,6 +230,16 @@ describe('a refusal', () => {
     expect(report.noValidPlanHint!.relaxation).toMatch(/^add a node that can give .* after its headroom$/);
   });
 
+  it.each([
+    ['an excluded node', { excludedNodeIds: [2n], pins: [{ stageIndex: 0, nodeId: 2n }] }],
+    ['a node that nobody knows', { pins: [{ stageIndex: 0, nodeId: 99n }] }],
+    ['one node twice', { pins: [0, 1].map((stageIndex) => ({ stageIndex, nodeId: 2n })) }],
+  ])('of a pin to %s gives no hint, since neither memory nor one more node lifts it', (_, constraints) => {
+    const { rejection, report } = rejected(pool, { constraints });
+    expect(rejection.kind).toBe(Kind.PLAN_REJECTION_KIND_INFEASIBLE_CONSTRAINTS);
+    expect(report.noValidPlanHint).toBeUndefined();
+  });
+
   it('is lifted by exactly the bytes of its hint, and not by one less', () => {
     const { report } = rejected(tight);
     const { nodeId: short, deficitBytes } = report.noValidPlanHint!;
@@ -299,7 +309,7 @@ describe('what a dry run has chosen', () => {
 
 describe('the ledger', () => {
   it('is believed over the estimates, and named', () => {
-    const deviceBytes = 5 * GIB;
+    const deviceBytes = 4 * GIB;
     const { settings, report } = planned(pool, {}, { ledger: () => () => ({ deviceBytes }) });
     expect(settings[0]!.reservedBytes).toBe(BigInt(deviceBytes));
     const selected = report.candidates.find(({ status }) => status === CandidateStatus.CANDIDATE_STATUS_SELECTED)!;
