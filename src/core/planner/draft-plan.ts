@@ -59,7 +59,7 @@ export function draftPlan(planning: PlanningRequest, pool: readonly PoolNode[]):
   const unable = rejectForSettings(asked);
   if (unable) return refused(unable, { settings: asked });
 
-  const pricing = { inspection, rings: request.rings, pool, ledger };
+  const pricing = { inspection, rings: request.rings, ledger };
   const placed = placeStages({ request, facts, pool, settings: asked, cuts, pricing, expected });
   if (placed.kind === 'rejected') return refused(placed.rejection, { settings: asked, placed });
   const { settings } = placed;

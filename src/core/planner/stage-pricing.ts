@@ -1,4 +1,5 @@
 import type { ModelInspection } from '../../../gen/stageplane/v1/model.js';
+import { DeviceKind } from '../../../gen/stageplane/v1/node.js';
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
 import type { MemoryBreakdown, RingDefaults } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
@@ -11,20 +12,19 @@ import type { PoolDevice, PoolNode } from './pool-node.js';
 export interface PricingFacts {
   readonly inspection: ModelInspection | undefined;
   readonly rings: RingDefaults | undefined;
-  /** Every node that could be priced. */
-  readonly pool: readonly PoolNode[];
   /** What earlier runs measured of stages with such settings. */
   readonly ledger?: ((settings: StageSettings) => Ledger) | undefined;
 }
 
 /** What the stages of a model need with these settings, or why nobody can say. */
 export function priceModel(facts: PricingFacts, settings: StageSettings): MemoryModel | NoMemoryModel {
-  const { inspection, rings, pool, ledger } = facts;
+  const { inspection, rings, ledger } = facts;
   if (!inspection) {
     const message = 'the memory of the model is unknown: its file was not read here; place its stages yourself';
     return { kind: 'unknown', message };
   }
-  const deviceKind = pool.map((node) => deviceOf(node, settings)).find((device) => device !== undefined)?.kind;
+  // RAM is the device "cpu", whatever a node says of it.
+  const deviceKind = settings.device === 'cpu' ? DeviceKind.DEVICE_KIND_CPU : DeviceKind.DEVICE_KIND_GPU;
   return memoryModel(inspection, settings, { deviceKind, rings, ledger: ledger?.(settings) });
 }
 
