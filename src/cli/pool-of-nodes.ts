@@ -4,7 +4,7 @@ import type { NodeObstacle, PoolNode } from '../core/planner/pool-node.js';
 
 /**
  * Nodes as a planner sees them, from what is told of them. What their live stages were promised but have not loaded yet
- * is not told: a node that is just loading a model seems emptier than it is.
+ * is not counted: a node that is just loading a model seems emptier than it is.
  */
 export function poolOfNodes(nodes: readonly Node[]): PoolNode[] {
   return [...nodes].sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1)).map(poolNode);

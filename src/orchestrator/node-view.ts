@@ -5,27 +5,18 @@ import {
   NodeConditionType as Type,
 } from '../../gen/stageplane/v1/node.js';
 import type { Draft } from '../core/machine/draft.js';
-import { committedStages, liveStages, obstacleOf } from '../core/machine/pool.js';
+import { committedStages, liveStages, measuredDevices, obstacleOf } from '../core/machine/pool.js';
 import type { NodeState } from '../core/machine/state.js';
 
 /** A node as operators see it. */
 export function nodeView(draft: Draft, node: NodeState): Node {
   const contact = draft.contact(node.nodeId);
-  const descriptor = node.descriptor;
-  const usage = new Map(contact?.usage.map((device) => [device.deviceId, device]));
   return {
     nodeId: node.nodeId,
     name: node.name,
     instanceId: node.instanceId,
     conditions: conditionsOf(draft, node),
-    descriptor: {
-      ...descriptor,
-      // The newest heartbeat knows better than the Hello.
-      devices: descriptor.devices.map((device) => ({
-        ...device,
-        freeBytes: usage.get(device.deviceId)?.freeBytes ?? device.freeBytes,
-      })),
-    },
+    descriptor: { ...node.descriptor, devices: measuredDevices(draft, node) },
     engines: [...node.engines],
     liveStages: liveStages(draft, node),
     lastContact: contact?.lastHeardWall === undefined ? undefined : new Date(contact.lastHeardWall),

@@ -1,4 +1,5 @@
-import { type Device, DeviceKind, type EngineOffer, Node, NodeConditionType } from '../../../gen/stageplane/v1/node.js';
+import { type Device, type EngineOffer, Node, NodeConditionType } from '../../../gen/stageplane/v1/node.js';
+import { deviceKindOf } from '../../core/device-kind.js';
 import { limits } from '../../core/limits.js';
 import { isNodeName, nodeNameAdvice } from '../../core/node-name.js';
 import { parseBytes } from '../../core/parse-bytes.js';
@@ -95,7 +96,7 @@ function readDevice(value: unknown, path: Path, report: Report): Device | undefi
   const freeBytes = fields.free === undefined ? totalBytes : memoryOf(fields.free, [...path, 'free'], report);
   if (freeBytes > totalBytes) report([...path, 'free'], 'is more than its memory; say at most that');
   const name = fields.name === undefined ? '' : textOf(fields.name, [...path, 'name'], 'a name', report);
-  const kind = deviceId === 'cpu' ? DeviceKind.DEVICE_KIND_CPU : DeviceKind.DEVICE_KIND_GPU;
+  const kind = deviceKindOf(deviceId);
   return { deviceId, kind, name, totalBytes, freeBytes };
 }
 

@@ -1,3 +1,4 @@
+import type { Device } from '../../../gen/stageplane/v1/node.js';
 import { limits } from '../limits.js';
 import type { CommittedStage } from '../model/node-budget.js';
 import { isThreaded } from '../planner/engine-traits.js';
@@ -41,16 +42,19 @@ function reservedThreads(draft: Draft, node: NodeState): ThreadReservation[] {
     .sort((a, b) => (a.runId < b.runId ? -1 : 1));
 }
 
-/** What the node measured of its devices, the newest heartbeat before what it said when it came. */
 function devicesOf(draft: Draft, node: NodeState): PoolDevice[] {
-  const usage = draft.contact(node.nodeId)?.usage ?? [];
-  return node.descriptor.devices.map(({ deviceId, kind, name, totalBytes, freeBytes }) => ({
-    deviceId,
-    kind,
-    name,
-    totalBytes,
-    freeBytes: usage.find((measured) => measured.deviceId === deviceId)?.freeBytes ?? freeBytes,
-    stages: committedStages(draft, node, deviceId),
+  return measuredDevices(draft, node).map((device) => ({
+    ...device,
+    stages: committedStages(draft, node, device.deviceId),
+  }));
+}
+
+/** A node's devices: the newest heartbeat knows better than the Hello what is free. */
+export function measuredDevices(draft: Draft, { nodeId, descriptor }: NodeState): Device[] {
+  const usage = new Map(draft.contact(nodeId)?.usage.map((device) => [device.deviceId, device]));
+  return descriptor.devices.map((device) => ({
+    ...device,
+    freeBytes: usage.get(device.deviceId)?.freeBytes ?? device.freeBytes,
   }));
 }
 

@@ -68,7 +68,7 @@ export function draftPlan(planning: PlanningRequest, pool: readonly PoolNode[]):
   const outcome = planRun(input);
   if (outcome.kind === 'rejected') return refused(outcome.rejection, so);
   const { plan } = outcome;
-  const priced = priceModel(pricing, settings);
+  const priced = placed.priced ?? priceModel(pricing, settings);
   const loads = priced.kind === 'unknown' ? [] : nodeLoads(plan, pool, priced, settings);
   const unfit = (cuts && rejectForCuts(plan, cuts)) ?? rejectForNodes(plan, pool, settings) ?? rejectForMemory(loads);
   if (unfit) return refused(unfit, so);

@@ -82,6 +82,7 @@ function placeWith(
     strategy,
     because: [...outcome.selectedBecause, ...cacheTypeReason(placing, settings)],
     settings,
+    priced: model,
     candidates,
     obstacles,
   };

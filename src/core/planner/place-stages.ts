@@ -8,6 +8,7 @@ import type {
 } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
+import type { MemoryModel } from '../model/memory-model.js';
 import { layersOfStage } from './layers-of-stage.js';
 import { type ModelCuts, mostStages, splitAtCuts } from './model-cuts.js';
 import { placeAutomatically } from './place-automatically.js';
@@ -25,6 +26,8 @@ export interface PlacedStages {
   readonly because: readonly string[];
   /** Those of the request, or what was chosen where it leaves a choice. */
   readonly settings: StageSettings;
+  /** What the search went by; absent when nobody searched. */
+  readonly priced?: MemoryModel;
   /** Everything that was looked at; absent when nobody searched. */
   readonly candidates?: readonly PlanCandidate[];
   /** Why nodes may not be used, beyond what is true of them for every request. */

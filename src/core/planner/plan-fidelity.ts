@@ -1,6 +1,6 @@
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
 import { Fidelity, type StageSettings } from '../../../gen/stageplane/v1/provision.js';
-import type { PoolNode } from './pool-node.js';
+import { nodesById, type PoolNode } from './pool-node.js';
 
 /** How near the text comes to the whole model's: EXACT is checked by then, so only the engine builds are left to tell. */
 export function fidelityOf(plan: RunPlan, pool: readonly PoolNode[], settings: StageSettings): string {
@@ -10,7 +10,7 @@ export function fidelityOf(plan: RunPlan, pool: readonly PoolNode[], settings: S
 
 /** The engine builds of the nodes that a plan uses, each with the first node that has it. */
 export function buildsOf(plan: RunPlan, pool: readonly PoolNode[], engine: string): ReadonlyMap<string, PoolNode> {
-  const nodes = new Map<bigint, PoolNode>(pool.map((node) => [node.nodeId, node]));
+  const nodes = nodesById(pool);
   const builds = new Map<string, PoolNode>();
   for (const { nodeId } of plan.stages) {
     const node = nodes.get(nodeId);

@@ -36,7 +36,6 @@ function complete(planning: PlanningRequest, pool: readonly PoolNode[], drafted:
   const { plan, placed, settings, stages, input } = drafted;
   const digest = requestDigest(planning);
   const planId = planning.sha256(canonicalPlanKey(digest, plan, stages));
-  const candidate = pricedCandidate(drafted, pool);
   return {
     kind: 'planned',
     plan,
@@ -47,7 +46,7 @@ function complete(planning: PlanningRequest, pool: readonly PoolNode[], drafted:
       requestDigest: digest,
       input,
       outcome: { kind: 'planned', plan, planId, settings: stages },
-      candidates: placed.candidates ?? [candidate],
+      candidates: placed.candidates ?? [pricedCandidate(drafted, pool)],
       exclusions: exclusionsOf(pool, new Set(plan.stages.map((stage) => stage.nodeId)), settings, placed.obstacles),
       nodesConsidered: pool.length,
       strategy: placed.strategy,

@@ -48,6 +48,11 @@ export interface NodeObstacle {
   readonly message: string;
 }
 
+/** For looking up the nodes of a plan. */
+export function nodesById(pool: readonly PoolNode[]): ReadonlyMap<bigint, PoolNode> {
+  return new Map<bigint, PoolNode>(pool.map((node) => [node.nodeId, node]));
+}
+
 /** Why a node takes no stage with these settings, or undefined when it does. */
 export function obstacleFor(node: PoolNode, settings: StageSettings | undefined): NodeObstacle | undefined {
   if (node.obstacle || !settings) return node.obstacle;

@@ -4,7 +4,7 @@ import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
 import type { MemoryModel, NoMemoryModel } from '../model/memory-model.js';
 import { hopSeconds, speedOf } from './node-speed.js';
-import type { PoolNode } from './pool-node.js';
+import { nodesById, type PoolNode } from './pool-node.js';
 import { breakdownOf } from './stage-pricing.js';
 
 interface GivenPlan {
@@ -29,7 +29,7 @@ export function pricedCandidate(
   if (priced.kind === 'unknown') {
     return { ...bare, memory: [], secondsPerToken: undefined, tokensPerSecond: undefined, profilingRequired: false };
   }
-  const nodes = new Map<bigint, PoolNode>(pool.map((node) => [node.nodeId, node]));
+  const nodes = nodesById(pool);
   const runs = plan.stages.flatMap(({ nodeId, layerStart, layerEndExclusive }) => {
     const node = nodes.get(nodeId);
     if (!node) return [];

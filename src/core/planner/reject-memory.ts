@@ -4,7 +4,7 @@ import { type PlanRejection, PlanRejectionKind } from '../../../gen/stageplane/v
 import { formatBytes } from '../format-bytes.js';
 import { limits } from '../limits.js';
 import type { MemoryModel } from '../model/memory-model.js';
-import type { PoolNode } from './pool-node.js';
+import { nodesById, type PoolNode } from './pool-node.js';
 import { budgetOf } from './stage-pricing.js';
 
 /** What the stages of a plan take together on one node, and what that node can give. In bytes. */
@@ -30,7 +30,7 @@ export function nodeLoads(
     const before = needed.get(nodeId) ?? { stageIndex, bytes: 0 };
     needed.set(nodeId, { ...before, bytes: before.bytes + model.bytes(layerStart, layerEndExclusive) });
   }
-  const nodes = new Map<bigint, PoolNode>(pool.map((node) => [node.nodeId, node]));
+  const nodes = nodesById(pool);
   return [...needed].flatMap(([nodeId, { stageIndex, bytes }]) => {
     const node = nodes.get(nodeId);
     if (!node) return [];

@@ -4,7 +4,7 @@ import { type PlanRejection, PlanRejectionKind, type PlanViolation } from '../..
 import { limits } from '../limits.js';
 import { kvCacheTypesOf } from './engine-traits.js';
 import { buildsOf } from './plan-fidelity.js';
-import { type NodeObstacle, obstacleFor, type PoolNode } from './pool-node.js';
+import { type NodeObstacle, nodesById, obstacleFor, type PoolNode } from './pool-node.js';
 
 /** Neither the request nor the orchestrator's disk says what the model is. */
 export function rejectWithoutFacts(): PlanRejection {
@@ -66,7 +66,7 @@ export function rejectForNodes(
   pool: readonly PoolNode[],
   settings: StageSettings,
 ): PlanRejection | undefined {
-  const nodes = new Map<bigint, PoolNode>(pool.map((node) => [node.nodeId, node]));
+  const nodes = nodesById(pool);
   const violations: PlanViolation[] = [];
   const exact = settings.fidelity === Fidelity.FIDELITY_EXACT;
   const [reference] = exact ? buildsOf(plan, pool, settings.engine) : [];

@@ -4,7 +4,7 @@ import { type PlanRejection, PlanRejectionKind } from '../../../gen/stageplane/v
 import { limits } from '../limits.js';
 import { isThreaded } from './engine-traits.js';
 import { coresObstacle, freeCores } from './free-cores.js';
-import type { PoolNode } from './pool-node.js';
+import { nodesById, type PoolNode } from './pool-node.js';
 
 export type SharedThreads =
   | {
@@ -47,7 +47,7 @@ export function shareThreads(plan: RunPlan, pool: readonly PoolNode[], settings:
 
 /** The nodes of a plan with their stages, in the order of their first ones. */
 function sharesOf(plan: RunPlan, pool: readonly PoolNode[]): NodeShare[] {
-  const nodes = new Map<bigint, PoolNode>(pool.map((node) => [node.nodeId, node]));
+  const nodes = nodesById(pool);
   const stages = new Map<PoolNode, number[]>();
   for (const { nodeId, stageIndex } of plan.stages) {
     const node = nodes.get(nodeId);

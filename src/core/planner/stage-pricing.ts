@@ -1,8 +1,8 @@
 import type { ModelInspection } from '../../../gen/stageplane/v1/model.js';
-import { DeviceKind } from '../../../gen/stageplane/v1/node.js';
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
 import type { MemoryBreakdown, RingDefaults } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
+import { deviceKindOf } from '../device-kind.js';
 import { type MemoryModel, memoryModel, type NoMemoryModel } from '../model/memory-model.js';
 import { type NodeBudget, nodeBudget } from '../model/node-budget.js';
 import type { Ledger } from '../model/stage-footprint.js';
@@ -23,9 +23,11 @@ export function priceModel(facts: PricingFacts, settings: StageSettings): Memory
     const message = 'the memory of the model is unknown: its file was not read here; place its stages yourself';
     return { kind: 'unknown', message };
   }
-  // RAM is the device "cpu", whatever a node says of it.
-  const deviceKind = settings.device === 'cpu' ? DeviceKind.DEVICE_KIND_CPU : DeviceKind.DEVICE_KIND_GPU;
-  return memoryModel(inspection, settings, { deviceKind, rings, ledger: ledger?.(settings) });
+  return memoryModel(inspection, settings, {
+    deviceKind: deviceKindOf(settings.device),
+    rings,
+    ledger: ledger?.(settings),
+  });
 }
 
 /** The device that a stage with these settings would be on. */
