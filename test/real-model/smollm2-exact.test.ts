@@ -1,7 +1,4 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/package-root.js';
 import { openVocabulary } from '../../src/worker/engine/llama/vocabulary.js';
 import { stageplane } from '../cli/child.js';
 import { Cluster } from '../e2e/cluster.js';
@@ -9,20 +6,14 @@ import { type ExactAnswer, exactAnswer } from '../e2e/exact-run.js';
 import { afterFile } from '../support/after-file.js';
 import { testLibrary } from '../worker/engine/llama/cut-model.js';
 import { greedyTokens, WholeModel } from '../worker/engine/llama/whole-model.js';
+import { findModel } from './find-model.js';
 
-const models = join(packageRoot(), '.cache', 'models');
 const LAYERS = 30;
 const TOKENS = 64;
 const settings = { microBatch: 16, contextLength: 512 };
 /** Not for a chat: such a text has no end that comes soon. */
 const prompt =
   'The lighthouse on the rocks was old, and the keeper had a story for every one of its stones. This is the first:';
-
-function findModel(): string {
-  const name = readdirSync(models).find((file) => /smollm2.*\.gguf$/i.test(file));
-  if (name === undefined) throw new Error(`no SmolLM2 in ${models}: run .ci/fetch-model`);
-  return join(models, name);
-}
 
 const finished = afterFile();
 

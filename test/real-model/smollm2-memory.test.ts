@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -9,26 +9,19 @@ import { RunPhase } from '../../gen/stageplane/v1/run.js';
 import { formatBytes } from '../../src/core/format-bytes.js';
 import { SliceCache } from '../../src/gguf/slice/slice-cache.js';
 import { unaryCall } from '../../src/grpc/client.js';
-import { packageRoot } from '../../src/package-root.js';
 import { chooseSlice } from '../../src/worker/engine/llama/choose-slice.js';
 import { stageFile } from '../../src/worker/engine/llama/stage-file.js';
 import { LoadRequest } from '../../src/worker/engine/load.js';
 import { Cluster } from '../e2e/cluster.js';
 import { watchUntil } from '../support/running-orchestrator.js';
 import { libraryMemory } from '../worker/engine/llama/library-memory.js';
+import { findModel } from './find-model.js';
 
-const models = join(packageRoot(), '.cache', 'models');
 const LAYERS = 30;
 /** So long that the cache of a layer is a whole number of the hundredths of a MiB that the library says. */
 const CONTEXT = 4096;
 const folder = mkdtempSync(join(tmpdir(), 'sp-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-function findModel(): string {
-  const name = readdirSync(models).find((file) => /smollm2.*\.gguf$/i.test(file));
-  if (name === undefined) throw new Error(`no SmolLM2 in ${models}: run .ci/fetch-model`);
-  return join(models, name);
-}
 
 /** What the library says of the stage `[start, end)` of the file that its worker would load. */
 async function measured(path: string, start: number, end: number, settings: StageSettings) {

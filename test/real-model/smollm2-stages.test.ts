@@ -1,28 +1,21 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/package-root.js';
 import { openLlamaLibrary } from '../../src/worker/engine/llama/llama-library.js';
 import { llamaLoader } from '../../src/worker/engine/llama/load-llama-layers.js';
 import { openVocabulary, type Vocabulary } from '../../src/worker/engine/llama/vocabulary.js';
 import { SessionEngine } from '../../src/worker/engine/session-engine.js';
 import { greedyTokens, WholeModel } from '../worker/engine/llama/whole-model.js';
 import { generate, pipelineOf } from '../worker/engine/pipeline.js';
+import { findModel } from './find-model.js';
 
-const models = join(packageRoot(), '.cache', 'models');
 const LAYERS = 30;
 const TOKENS = 64;
 const settings = { microBatch: 16, contextLength: 512, flashAttention: false, threads: 1 };
 const question =
   '<|im_start|>user\nTell me in two sentences why the sky is blue, and why it is red in the evening.<|im_end|>\n' +
   '<|im_start|>assistant\n';
-
-function findModel(): string {
-  const name = readdirSync(models).find((file) => /smollm2.*\.gguf$/i.test(file));
-  if (name === undefined) throw new Error(`no SmolLM2 in ${models}: run .ci/fetch-model`);
-  return join(models, name);
-}
 
 describe('SmolLM2-135M-Instruct in stages of llama.cpp', () => {
   const path = findModel();

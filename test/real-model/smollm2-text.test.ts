@@ -1,23 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
-import { packageRoot } from '../../src/package-root.js';
 import { SLICE_FOLDER } from '../../src/worker/engine/llama/slice-settings.js';
 import { EndpointChain } from '../token-endpoint/endpoint-chain.js';
+import { findModel } from './find-model.js';
 
-const models = join(packageRoot(), '.cache', 'models');
 const question =
   '<|im_start|>user\nTell me in two sentences why the sky is blue, and why it is red in the evening.<|im_end|>\n' +
   '<|im_start|>assistant\n';
 const followUp = '<|im_end|>\n<|im_start|>user\nAnd at night?<|im_end|>\n<|im_start|>assistant\n';
-
-function findModel(): string {
-  const name = readdirSync(models).find((file) => /smollm2.*\.gguf$/i.test(file));
-  if (name === undefined) throw new Error(`no SmolLM2 in ${models}: run .ci/fetch-model`);
-  return join(models, name);
-}
 
 const folder = mkdtempSync(join(tmpdir(), 'stageplane-smollm2-text-'));
 process.env[SLICE_FOLDER] = join(folder, 'slices');

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ModelInspection } from '../../gen/stageplane/v1/model.js';
@@ -10,15 +9,9 @@ import { packageRoot } from '../../src/package-root.js';
 import { findLlamaPackage } from '../../src/worker/engine/llama/llama-package.js';
 import { Cluster } from '../e2e/cluster.js';
 import { getRun, watchUntil } from '../support/running-orchestrator.js';
+import { findModel } from './find-model.js';
 
-const folder = join(packageRoot(), '.cache', 'models');
 const program = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
-
-function findModel(): string {
-  const name = readdirSync(folder).find((file) => /smollm2.*\.gguf$/i.test(file));
-  if (name === undefined) throw new Error(`no SmolLM2 in ${folder}: run .ci/fetch-model`);
-  return join(folder, name);
-}
 
 describe('SmolLM2-135M-Instruct', () => {
   const model = findModel();
