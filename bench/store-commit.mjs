@@ -108,5 +108,15 @@ function commits(rows) {
 }
 
 function changes(cluster, events) {
-  return { cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events, answers: [], footprints: [] };
+  return {
+    cluster,
+    nodes: [],
+    runs: [],
+    deletedNodes: [],
+    deletedRuns: [],
+    requests: [],
+    events,
+    answers: [],
+    footprints: [],
+  };
 }

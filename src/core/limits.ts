@@ -79,6 +79,18 @@ export const limits = {
   /** Bytes of an accelerator's memory that its driver takes for a process: 250 to 500 MiB are seen, the larger is safe. */
   acceleratorOverheadBytes: 500 * 1024 ** 2,
 
+  // --- beginning again
+  /** Milliseconds before a run's second attempt when nobody says; it doubles with each. */
+  restartBackoffMillis: 1000,
+  /** Milliseconds between two attempts at most. */
+  restartBackoffMaxMillis: 5 * 60_000,
+  /** Attempts after the first that a run may ask for: with the longest backoff, most of a working day. */
+  restartAttempts: 100,
+  /** Milliseconds between two looks whether a run fits beside a node that is drained: each is a plan. */
+  drainCheckMillis: 5000,
+  /** Milliseconds that a drain may take. */
+  drainMillis: 30 * 24 * 60 * 60_000,
+
   // --- messages
   /** Bytes of one message that the orchestrator accepts. */
   serverReceiveBytes: 1024 * 1024,

@@ -120,6 +120,7 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   store.commit({
     cluster,
     nodes: [],
+    deletedNodes: [],
     runs: [],
     deletedRuns: [],
     requests: [],

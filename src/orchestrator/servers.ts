@@ -18,7 +18,7 @@ import { version } from '../version.js';
 import { adminService } from './admin-service.js';
 import { adminSocketOf } from './admin-socket.js';
 import { agentService } from './agent-service.js';
-import { laterCalls } from './later-calls.js';
+import { drainCall } from './drain-call.js';
 import type { Loop } from './loop.js';
 import type { ModelLibrary } from './model-library.js';
 import { nodeCalls } from './node-calls.js';
@@ -62,7 +62,7 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
     ...generateCalls({ loop, store, hub, endpoints }),
     ...watchCalls(loop, store, hub),
     ...nodeCalls(loop),
-    ...laterCalls,
+    ...drainCall(loop, hub),
   };
   addService(server, OrchestratorServiceService, calls, { logger, streams });
   addService(server, NodeAgentServiceService, agentService(loop, sessions), { logger, streams });

@@ -11,6 +11,7 @@ import type {
   RunState,
   StoredWorld,
 } from '../core/machine/state.js';
+import { withoutVolatile } from '../core/machine/without-volatile.js';
 import { checkStorable } from './check-storable.js';
 import { firstCluster } from './first-cluster.js';
 import type { Store, StoreOptions } from './store.js';
@@ -54,6 +55,7 @@ export class MemoryStore implements Store {
 
     this.cluster = changes.cluster;
     for (const node of changes.nodes) this.nodes.set(node.nodeId, node);
+    for (const id of changes.deletedNodes) this.nodes.delete(id);
     for (const { after } of changes.runs) this.runs.set(after.runId, after);
     for (const request of changes.requests) this.requests.set(request.requestId, request);
     for (const event of events) this.appendEvent(event);
@@ -111,10 +113,6 @@ export class MemoryStore implements Store {
       this.footprints.delete(key);
     }
   }
-}
-
-function withoutVolatile(run: RunState): RunState {
-  return { ...run, volatile: {}, stages: run.stages.map((stage) => ({ ...stage, volatile: {} })) };
 }
 
 function ascending<T>(items: Iterable<T>, key: (item: T) => bigint): T[] {

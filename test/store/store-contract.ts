@@ -6,6 +6,7 @@ import { millis, type RunId, revision, runId, wallMillis } from '../../src/core/
 import { Draft } from '../../src/core/machine/draft.js';
 import type { Rules } from '../../src/core/machine/rules.js';
 import type { FootprintRecord, RunState, StoredWorld, World } from '../../src/core/machine/state.js';
+import { withoutVolatile } from '../../src/core/machine/without-volatile.js';
 import { openWorld } from '../../src/core/machine/world.js';
 import type { Store, StoreBounds, StoreOptions } from '../../src/store/store.js';
 import { turns } from './arbitrary-turns.js';
@@ -300,8 +301,4 @@ function durablePart(world: World): StoredWorld {
 
 function inOrder<K extends bigint, V>(items: ReadonlyMap<K, V>): V[] {
   return [...items].sort(([a], [b]) => Number(a - b)).map(([, value]) => value);
-}
-
-function withoutVolatile(run: RunState): RunState {
-  return { ...run, volatile: {}, stages: run.stages.map((stage) => ({ ...stage, volatile: {} })) };
 }

@@ -146,6 +146,7 @@ function admitNode(draft: Draft, hello: Hello, known: NodeState | undefined): No
     name: hello.name,
     instanceId: hello.instanceId,
     cordoned: known?.cordoned ?? false,
+    drainUntil: known?.drainUntil,
     descriptor: hello.descriptor!,
     engines: hello.engines,
     createdAt: known?.createdAt ?? draft.wall,

@@ -83,6 +83,7 @@ export class SqliteStore implements Store {
     const deleted = new Set(changes.deletedRuns);
     this.cluster.put(changes.cluster);
     for (const node of changes.nodes) this.nodes.put(node);
+    for (const id of changes.deletedNodes) this.nodes.delete(id);
     for (const { before, after } of changes.runs) this.runs.put(before, after);
     for (const request of changes.requests) this.requests.put(request);
     // A run may come and go within one turn: then there is no row that its events and answer could refer to.

@@ -6,6 +6,7 @@ import type { ClusterEvent, Timer } from '../../../src/core/machine/events.js';
 import type { RunState, StoredWorld, World } from '../../../src/core/machine/state.js';
 import { finishTurn, step } from '../../../src/core/machine/step.js';
 import { defaultTimings, type Timings } from '../../../src/core/machine/timings.js';
+import { withoutVolatile } from '../../../src/core/machine/without-volatile.js';
 import { openWorld } from '../../../src/core/machine/world.js';
 
 /** A world on a virtual clock, with a store that is a copy of its durable part. No process, no socket, no sleep. */
@@ -99,11 +100,7 @@ export function storedFrom(world: World): StoredWorld {
   return {
     cluster: world.cluster,
     nodes: [...world.nodes.values()],
-    runs: [...world.runs.values()].map((run) => ({
-      ...run,
-      volatile: {},
-      stages: run.stages.map((stage) => ({ ...stage, volatile: {} })),
-    })),
+    runs: [...world.runs.values()].map(withoutVolatile),
     requests: [...world.requests.values()],
     footprints: [...world.footprints.values()],
   };
