@@ -85,6 +85,7 @@ function commits(rows) {
     plan: { runId: 1n, stages: [], edges: [], maxTokens: 0 },
     revision: 0n,
     volatile: {},
+    remnants: [],
     stages: Array.from({ length: rows }, (_, index) => ({ index, nodeId: 2n, phase: 'PENDING', volatile: {} })),
   };
   store.commit({ ...changes(cluster, []), runs: [{ before: undefined, after: before }] });
