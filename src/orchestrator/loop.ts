@@ -35,7 +35,7 @@ export class Loop {
   private commits = 0;
   /** Undefined until the first beat: starting up takes its time and is no stall. */
   private lastPulse: number | undefined;
-  private readonly pulse: NodeJS.Timeout;
+  private callOffBeat = () => {};
 
   constructor(
     readonly world: World,
@@ -45,7 +45,7 @@ export class Loop {
     private readonly performer: Performer,
     private readonly logger: Logger,
   ) {
-    this.pulse = setInterval(() => this.beat(), limits.loopPulseMillis);
+    this.beatAgain();
   }
 
   post(event: ClusterEvent): void {
@@ -76,7 +76,7 @@ export class Loop {
 
   stop(): void {
     this.stopped = true;
-    clearInterval(this.pulse);
+    this.callOffBeat();
     this.queue = [];
     this.calls.failAll(shuttingDown());
     this.wake();
@@ -85,7 +85,7 @@ export class Loop {
   private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
-    setImmediate(() => this.turn());
+    this.clock.soon(() => this.turn());
   }
 
   private turn(): void {
@@ -131,7 +131,12 @@ export class Loop {
     this.performer.abandon(events, error);
   }
 
+  private beatAgain(): void {
+    this.callOffBeat = this.clock.after(limits.loopPulseMillis, () => this.beat());
+  }
+
   private beat(): void {
+    this.beatAgain();
     this.noticeStall();
     if (this.commits < limits.commitsPerCheckpoint || this.queue.length > 0) return;
     this.commits = 0;

@@ -7,6 +7,7 @@ import type { ClusterEvent } from '../../src/core/machine/events.js';
 import { defaultTimings } from '../../src/core/machine/timings.js';
 import { openWorld } from '../../src/core/machine/world.js';
 import type { RpcError } from '../../src/grpc/rpc-error.js';
+import { systemClock } from '../../src/orchestrator/clock.js';
 import { Loop } from '../../src/orchestrator/loop.js';
 import { sha256 } from '../../src/orchestrator/sha256.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
@@ -34,7 +35,7 @@ function startLoop() {
     close: () => inner.close(),
   };
   let now = 1000;
-  const clock = { now: () => millis(now), wall: () => wallMillis(now) };
+  const clock = { ...systemClock, now: () => millis(now), wall: () => wallMillis(now) };
   const { world } = openWorld(inner.load(), clock.now(), defaultTimings);
   const performer = {
     perform: (turn: Draft) => {
