@@ -75,9 +75,10 @@ export class Watchdog {
     this.runs = new Map(world.runs);
   }
 
-  /** A restart forgets what is volatile and nothing else. */
-  restarted(): void {
-    for (const [id, run] of this.runs) this.runs.set(id, { ...run, volatile: {} });
+  /** A restart forgets what is volatile and nothing else; a commit whose answer was lost may have brought more. */
+  restarted(world: World): void {
+    for (const run of world.runs.values()) this.compare(this.runs.get(run.runId), run);
+    this.runs = new Map(world.runs);
   }
 
   private compare(before: RunState | undefined, after: RunState): void {
