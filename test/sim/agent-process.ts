@@ -234,6 +234,7 @@ export class AgentProcess {
       for (const worker of this.#workers.values())
         this.machine.sim.violated('I18', `${this.machine.name} left its worker of ${stageName(worker.key)} behind`);
       this.kill();
+      this.machine.sim.agentEnded(this.machine);
     });
   }
 }

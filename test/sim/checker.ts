@@ -125,8 +125,14 @@ export class Checker {
       for (const { nodeId, index } of run.stages) {
         if (this.#cordoned.has(nodeId) && world.nodes.get(nodeId)?.cordoned)
           sim.violated('I14', `stage ${index} of run ${run.runId} is placed on node ${nodeId}, which is cordoned`);
-        const isOpen = world.contacts.get(nodeId)?.reconciledAt !== undefined;
-        if (!this.#open.has(nodeId) && !isOpen)
+        // It may have come and gone in this very turn.
+        const wasOpen = effects.some(
+          (effect) =>
+            effect.kind === 'send' &&
+            effect.message.message?.$case === 'welcome' &&
+            effect.message.message.value.nodeId === nodeId,
+        );
+        if (!this.#open.has(nodeId) && !wasOpen)
           sim.violated(
             'I14',
             `stage ${index} of run ${run.runId} is placed on node ${nodeId}, which is not reconciled`,
@@ -233,6 +239,14 @@ export class Checker {
     const stored = sim.store.runs;
     sim.trace(() => `${session} <- ${wordsOf(message)}`);
     switch (message?.$case) {
+      case 'welcome': {
+        // Two processes with one identity, and the second is taken for the first: nobody can tell them apart now.
+        const id = message.value.nodeId as NodeId;
+        const { contacts, nodes } = sim.orchestrator.world ?? {};
+        const machine = sim.machineOf(nodes?.get(id));
+        if (machine && contacts?.get(id)?.processId?.startsWith('clone')) machine.isTrusted = false;
+        return;
+      }
       case 'provision':
         for (const { provision } of message.value.stages) {
           const run = stored.get(runId(provision!.runId));

@@ -48,7 +48,7 @@ export class FaultyAgent {
     private readonly of: Machine = machine,
   ) {
     this.#scope = new Scope(machine.sim.time, { origin: 0, rate: 1 }, machine.scope);
-    this.#processId = `faulty-${machine.index}-${++machine.processes}`;
+    this.#processId = `${kind}-${machine.index}-${++machine.processes}`;
     this.#clusterId = of.disk.clusterId;
     this.#connect();
   }
@@ -105,11 +105,6 @@ export class FaultyAgent {
 
   #welcomed(welcome: { clusterId: string; nodeId: bigint; epoch: bigint; heartbeatPeriodMillis: number }): void {
     if (this.kind === 'boasts-an-epoch') this.machine.sim.hit('epoch stepped over');
-    if (this.kind === 'clone') {
-      // Two processes with one identity, and the orchestrator has taken the second: nobody can tell them apart now.
-      this.of.isTrusted = false;
-      this.machine.isTrusted = false;
-    }
     const { clusterId, nodeId, epoch } = welcome;
     this.#clusterId = clusterId;
     this.machine.save({

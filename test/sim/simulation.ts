@@ -157,6 +157,11 @@ export class Simulation {
     machine.agent = new AgentProcess(machine);
   }
 
+  /** By itself. Once faults have ended, somebody looks after it. */
+  agentEnded(machine: Machine): void {
+    if (this.#isHealed) this.time.after(1000, () => this.#restartAgent(machine));
+  }
+
   machineOf(node: NodeState | undefined): Machine | undefined {
     return node && this.machines.find(({ disk }) => disk.instanceId === node.instanceId);
   }
@@ -199,10 +204,12 @@ export class Simulation {
     this.#watched = world.cluster.nextRunId;
   }
   #watched: bigint = revision(0n);
+  #isHealed = false;
 
   /** Faults stop: every machine that comes back is honest, and the network and the disk do their part. */
   #heal(): void {
     this.trace(() => '--- everything heals');
+    this.#isHealed = true;
     Object.assign(this.faults, { workers: 0, models: 0, endpoints: 0 });
     this.store.heal();
     this.orchestrator.killAfterSends(Number.POSITIVE_INFINITY);
@@ -222,11 +229,17 @@ export class Simulation {
         continue;
       }
       machine.powerOn();
-      if (machine.agent?.session.isStopped || this.#nameIsTaken(machine)) machine.agent?.kill();
-      // Renamed by its operator, if its old self has the name.
-      if (machine.agent === undefined && this.#nameIsTaken(machine)) machine.wipe(true);
-      this.startAgent(machine);
+      this.#restartAgent(machine);
     }
+  }
+
+  #restartAgent(machine: Machine): void {
+    const isStranger = this.#nameIsTaken(machine);
+    if (machine.agent && !isStranger && !machine.agent.session.isStopped) return;
+    machine.agent?.kill();
+    // Renamed by its operator, since its old self has the name.
+    if (isStranger) machine.wipe(true);
+    this.startAgent(machine);
   }
 
   #nameIsTaken({ name, disk }: Machine): boolean {

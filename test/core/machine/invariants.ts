@@ -1,4 +1,5 @@
 import { RunMode } from '../../../gen/stageplane/v1/planner.js';
+import { RunPhase } from '../../../gen/stageplane/v1/run.js';
 import type { Draft } from '../../../src/core/machine/draft.js';
 import { runPhases } from '../../../src/core/machine/run-transitions.js';
 import { stageRank } from '../../../src/core/machine/stage-transitions.js';
@@ -109,8 +110,16 @@ function checkEndpoint(before: RunState | undefined, after: RunState, turn: Draf
     turn.effects.filter((effect) => effect.kind === kind && 'runId' in effect && effect.runId === after.runId).length;
   const isLive = (run: RunState | undefined) =>
     run !== undefined && run.phase !== 'TEARING_DOWN' && run.phase !== 'DONE';
-  const went = before?.phase !== 'RUNNING' && after.phase === 'RUNNING';
-  check('I8', !went || after.volatile.endpoint === 'ready', `run ${after.runId} went live without a token endpoint`);
+  // It may have gone on from there in the same turn.
+  const went = turn.events.some(
+    ({ runId, detail }) =>
+      runId === after.runId && detail?.$case === 'runPhase' && detail.value.phase === RunPhase.RUN_PHASE_RUNNING,
+  );
+  check(
+    'I8',
+    !went || after.phase !== 'RUNNING' || after.volatile.endpoint === 'ready',
+    `run ${after.runId} went live without a token endpoint`,
+  );
   const asked = went && after.mode === RunMode.RUN_MODE_ONE_SHOT ? 1 : 0;
   check('I8', count('begin-answer') === asked, `run ${after.runId} was asked ${count('begin-answer')} times`);
   const opened = isLive(after) && before?.volatile.endpoint === undefined ? 1 : 0;
