@@ -36,6 +36,8 @@ export class Loop {
   /** Undefined until the first beat: starting up takes its time and is no stall. */
   private lastPulse: number | undefined;
   private callOffBeat = () => {};
+  /** A stall that no turn has taken in yet: a failed commit must not put timers before it. */
+  private owesStall = false;
 
   constructor(
     readonly world: World,
@@ -94,7 +96,8 @@ export class Loop {
     this.noticeStall();
     const events = this.queue.slice(0, limits.eventsPerTurn);
     this.queue = this.queue.slice(events.length);
-    this.run(events);
+    // First of all: a grace that ran out meanwhile must not be believed.
+    this.run(this.owesStall ? [{ kind: 'loop-stalled' }, ...events] : events);
     if (this.queue.length > 0) this.schedule();
     if (this.queue.length < limits.queuedPerSession) this.wake();
   }
@@ -116,6 +119,7 @@ export class Loop {
       return;
     }
     draft.applyTo(this.world);
+    if (events[0]?.kind === 'loop-stalled') this.owesStall = false;
     this.performer.perform(draft);
   }
 
@@ -154,8 +158,7 @@ export class Loop {
     this.lastPulse = now;
     if (away <= limits.loopPulseMillis + limits.loopStallMillis) return;
     this.logger.warn({ millis: Math.round(away) }, 'the loop was stalled; all graces start anew');
-    // First of all: a grace that ran out meanwhile must not be believed.
-    this.queue.unshift({ kind: 'loop-stalled' });
+    this.owesStall = true;
     this.schedule();
   }
 

@@ -125,6 +125,22 @@ describe('the loop', () => {
     expect(loop.world.contacts.get(nodeId(2n))).toMatchObject({ lost: false });
   });
 
+  it('keeps a stall in mind when the turn that noticed it could not be committed', async () => {
+    const { loop, sleep, fail } = startLoop();
+    join(loop);
+    loop.post({ kind: 'session-ended', session: sessionId('s'), goodbye: false });
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+
+    sleep(defaultTimings.grace + 5000);
+    fail(new StoreError('disk-full', '/data', ''));
+    loop.post({ kind: 'hello-received', session: sessionId('t'), hello: sampleHello('beta') });
+    await new Promise((resolve) => setImmediate(resolve));
+    fail();
+    loop.post({ kind: 'timer-fired', timer: { kind: 'grace', nodeId: nodeId(2n) } });
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    expect(loop.world.contacts.get(nodeId(2n))).toMatchObject({ lost: false });
+  });
+
   it('answers those who wait when it stops', async () => {
     const { loop } = startLoop();
     const waiting = create(loop, 'a');

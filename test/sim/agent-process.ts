@@ -35,7 +35,7 @@ export class AgentProcess {
     const processId = `process-${machine.index}-${machine.processes}`;
     this.loop = new AgentLoop({
       identity: machine.disk,
-      rules: { name: machine.name, processId, pinnedNodeId: 0n, maxStages: 8, stepMillis: 60_000 },
+      rules: { name: machine.name, processId, pinnedNodeId: 0n, maxStages: machine.maxStages, stepMillis: 60_000 },
       now: () => machine.scope.now(),
       persist: (identity) => machine.save(identity),
       perform: (effect) => this.#perform(effect),

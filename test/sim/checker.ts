@@ -1,12 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { StageReport, SubscribeRequest, SubscribeResponse } from '../../gen/stageplane/v1/node_agent_service.js';
-import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
+import type {
+  Hello,
+  StageReport,
+  SubscribeRequest,
+  SubscribeResponse,
+} from '../../gen/stageplane/v1/node_agent_service.js';
+import { StageFaultReason, StagePhase } from '../../gen/stageplane/v1/run.js';
 import { type NodeId, type RunId, runId, type SessionId } from '../../src/core/ids.js';
 import { limits } from '../../src/core/limits.js';
 import type { Draft } from '../../src/core/machine/draft.js';
 import type { Effect } from '../../src/core/machine/effects.js';
 import { stageRank } from '../../src/core/machine/stage-transitions.js';
-import type { RunState, StoredWorld, World } from '../../src/core/machine/state.js';
+import type { Contact, RunState, StoredWorld, World } from '../../src/core/machine/state.js';
 import { assertInvariants, Watchdog } from '../core/machine/invariants.js';
 import { storedFrom } from '../core/machine/world-in-memory.js';
 import type { Machine } from './machine.js';
@@ -29,6 +34,11 @@ export class Checker {
   #runOfRequest = new Map<string, bigint>();
   /** Reports by session, for as long as it lasts. */
   #heard = new Map<SessionId, Map<bigint, StageReport>>();
+  #hellos = new Map<SessionId, Hello>();
+  #saidBefore = new Set<string>();
+  /** As the turn before left them. */
+  #contacts = new Map<NodeId, Contact>();
+  #newestEpoch = 0n;
   #epochActedOn = new Map<string, bigint>();
 
   constructor(private readonly sim: Simulation) {
@@ -41,10 +51,15 @@ export class Checker {
     this.#before = this.sim.commitIsUnknown ? undefined : world;
     this.sim.commitIsUnknown = false;
     this.#heard.clear();
+    this.#hellos.clear();
+    this.#contacts.clear();
   }
 
   /** Restart equivalence: what is loaded is what was known, but for what is volatile (I11). */
   orchestratorStarts(stored: StoredWorld): void {
+    const { epoch } = stored.cluster;
+    if (epoch <= this.#newestEpoch) this.sim.violated('I5', `epoch ${epoch} begins after ${this.#newestEpoch}`);
+    this.#newestEpoch = epoch;
     const before = this.#before && storedFrom(this.#before);
     if (!before) return;
     const same = (what: keyof StoredWorld, a: unknown, b: unknown) => {
@@ -85,6 +100,7 @@ export class Checker {
   turnCommitted(turn: Draft): void {
     const { sim } = this;
     const stored = sim.store.cluster;
+    this.#newestEpoch = stored.epoch;
     if (stored.revision < turn.cluster.revision || stored.epoch < turn.cluster.epoch)
       sim.violated('I4', `revision ${turn.cluster.revision} is performed and ${stored.revision} is committed`);
   }
@@ -94,6 +110,9 @@ export class Checker {
     const { world } = sim.orchestrator;
     if (!world) return;
     this.#traceTurn(turn);
+    this.#checkWelcomes(world, turn);
+    this.#checkLost(world);
+    this.#contacts = new Map(world.contacts);
     if (!isQuiet(turn)) {
       this.#guard(() => {
         assertInvariants(world);
@@ -123,7 +142,10 @@ export class Checker {
         sim.violated('I9', `request ${run.requestId} has made runs ${known} and ${run.runId}`);
       this.#runOfRequest.set(run.requestId, run.runId);
       for (const { nodeId, index } of run.stages) {
-        if (this.#cordoned.has(nodeId) && world.nodes.get(nodeId)?.cordoned)
+        const isAsked = effects.some(
+          (e) => e.kind === 'answer' && e.answer.kind === 'node' && e.answer.nodeId === nodeId,
+        );
+        if (this.#cordoned.has(nodeId) && !isAsked && world.nodes.get(nodeId)?.cordoned)
           sim.violated('I14', `stage ${index} of run ${run.runId} is placed on node ${nodeId}, which is cordoned`);
         // It may have come and gone in this very turn.
         const wasOpen = effects.some(
@@ -223,13 +245,49 @@ export class Checker {
     }
   }
 
+  /** Who is welcomed: under no older epoch than it has seen (I5), and no second process while the first is there (I3). */
+  #checkWelcomes(world: World, turn: Draft): void {
+    const { sim } = this;
+    for (const effect of turn.effects) {
+      if (effect.kind !== 'send' || effect.message.message?.$case !== 'welcome') continue;
+      const { nodeId, epoch } = effect.message.message.value;
+      const hello = this.#hellos.get(effect.session);
+      if (hello && epoch < hello.highestEpoch)
+        sim.violated('I5', `${hello.name} has seen epoch ${hello.highestEpoch} and is welcomed under ${epoch}`);
+      const before = this.#contacts.get(nodeId as NodeId);
+      const isReplaced = turn.effects.some((e) => e.kind === 'close-session' && e.session === before?.session);
+      const isHeard = before !== undefined && turn.now - before.lastHeard <= 2 * sim.timings.heartbeat;
+      if (isReplaced && isHeard && before.processId !== hello?.processId)
+        sim.violated('I3', `${hello?.processId} takes node ${nodeId} over while ${before.processId} speaks`);
+      // Two processes with one identity, and the second is taken for the first: nobody can tell them apart now.
+      const machine = sim.machineOf(world.nodes.get(nodeId as NodeId));
+      if (machine && hello?.processId.startsWith('clone')) machine.isTrusted = false;
+    }
+  }
+
+  /** Silence while the orchestrator itself stood still says nothing: a grace that was running starts anew (I20). */
+  #checkLost(world: World): void {
+    const { sim } = this;
+    const since = Math.max(sim.orchestrator.wokeAt, sim.orchestrator.startedAt);
+    const patience = Math.min(sim.timings.grace, sim.timings.graceAfterStart) - 1000;
+    if (sim.time.now - since > patience) return;
+    for (const [id, { lost }] of world.contacts) {
+      const before = this.#contacts.get(id);
+      if (lost && before && !before.lost && before.session === undefined)
+        sim.violated('I20', `node ${id} is lost ${sim.time.now - since} ms after the orchestrator woke`);
+    }
+  }
+
   // --- messages
 
   orchestratorHears(session: SessionId, { message }: SubscribeRequest): void {
-    this.sim.trace(() => `${session} -> ${wordsOf(message)}`);
+    if (message?.$case !== 'heartbeat') this.sim.trace(() => `${session} -> ${wordsOf(message)}`);
+    if (message?.$case === 'hello') this.#hellos.set(session, message.value);
     if (message?.$case !== 'report' || message.value.report?.$case === 'loading') return;
     const reports = this.#heard.get(session) ?? new Map<bigint, StageReport>();
-    if (reports.has(message.value.reportId)) this.sim.hit('report acknowledged again');
+    const name = `${this.#hellos.get(session)?.processId} ${message.value.reportId}`;
+    if (this.#saidBefore.has(name)) this.sim.hit('report acknowledged again');
+    this.#saidBefore.add(name);
     this.#heard.set(session, reports.set(message.value.reportId, message.value));
   }
 
@@ -237,16 +295,8 @@ export class Checker {
   orchestratorSends(session: SessionId, { message }: SubscribeResponse): void {
     const { sim } = this;
     const stored = sim.store.runs;
-    sim.trace(() => `${session} <- ${wordsOf(message)}`);
+    if (message?.$case !== 'heartbeatAck') sim.trace(() => `${session} <- ${wordsOf(message)}`);
     switch (message?.$case) {
-      case 'welcome': {
-        // Two processes with one identity, and the second is taken for the first: nobody can tell them apart now.
-        const id = message.value.nodeId as NodeId;
-        const { contacts, nodes } = sim.orchestrator.world ?? {};
-        const machine = sim.machineOf(nodes?.get(id));
-        if (machine && contacts?.get(id)?.processId?.startsWith('clone')) machine.isTrusted = false;
-        return;
-      }
       case 'provision':
         for (const { provision } of message.value.stages) {
           const run = stored.get(runId(provision!.runId));
@@ -330,13 +380,15 @@ export class Checker {
     }
     for (const { runId: id, detail } of turn.events) {
       if (detail?.$case === 'reservationExceeded') sim.hit('reservation exceeded');
+      if (detail?.$case === 'stagePhase')
+        sim.hit(`stage ${StagePhase[detail.value.phase].replace('STAGE_PHASE_', '')}`);
       const run = world.runs.get(runId(id));
       if (!run) continue;
       sim.hit(`run ${run.phase}`);
       if (run.outcome) sim.hit(`run ${run.outcome}`);
       if (run.cause) sim.hit(`cause ${StageFaultReason[run.cause.fault.reason].replace('STAGE_FAULT_REASON_', '')}`);
       for (const { phase, nodeId, index } of run.stages) {
-        sim.hit(`stage ${phase}`);
+        if (phase === 'PENDING') sim.hit('stage PENDING');
         const was = this.#lastRuns.get(run.runId)?.stages[index]?.phase;
         if (was === 'LOST' && phase === 'STOPPED' && world.contacts.get(nodeId)?.lost) sim.hit('fenced');
       }

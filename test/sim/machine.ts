@@ -27,6 +27,8 @@ export class Machine {
   isTrusted = true;
   /** The agent alone was frozen or the machine slept: its lease ends when it wakes. */
   sleptAt = Number.NEGATIVE_INFINITY;
+  /** Stages that its agent takes at once. */
+  readonly maxStages: number;
   processes = 0;
   streams = 0;
   #name: string;
@@ -44,6 +46,7 @@ export class Machine {
     this.scope = new Scope(sim.time, this.#skew);
     const slow = random.chance(0.15);
     this.wire = new Wire(sim.time, random.fork('wire'), { least: 0.2, most: slow ? 2500 : 60 });
+    this.maxStages = random.chance(0.2) ? 1 : 8;
     this.disk = this.#newDisk();
   }
 

@@ -220,7 +220,7 @@ function partition(sim: Simulation, machines: readonly Machine[], b: number, c: 
     if (b < 0.3) wire.block('up');
     else if (b < 0.6) wire.block('down');
     else wire.block('up', 'down');
-    sim.time.after(1000 + c ** 2 * 200_000, () => !scope.isPaused && wire.open());
+    sim.time.after(1000 + c ** 1.5 * 220_000, () => !scope.isPaused && wire.open());
   }
 }
 

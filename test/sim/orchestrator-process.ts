@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { SubscribeRequest, SubscribeResponse } from '../../gen/stageplane/v1/node_agent_service.js';
 import { type SessionId, sessionId } from '../../src/core/ids.js';
+import { limits } from '../../src/core/limits.js';
 import type { Draft } from '../../src/core/machine/draft.js';
 import type { ClusterEvent } from '../../src/core/machine/events.js';
 import type { World } from '../../src/core/machine/state.js';
@@ -35,6 +36,10 @@ export class OrchestratorProcess {
   #calls = 0;
   /** Messages that may still be sent before the process is killed in the middle of performing. */
   #sendsLeft = Number.POSITIVE_INFINITY;
+
+  startedAt = 0;
+  /** When it last went on after standing still for so long that it must notice. */
+  wokeAt = 0;
 
   constructor(private readonly sim: Simulation) {}
 
@@ -84,6 +89,7 @@ export class OrchestratorProcess {
       observe: (performer) => this.#observe(scope, performer),
     });
     this.#running = { scope, open, endpoints, sessions: new Map() };
+    this.startedAt = sim.time.now;
     sim.checker.orchestratorStarted(open.loop.world);
   }
 
@@ -114,8 +120,14 @@ export class OrchestratorProcess {
   stall(millis: number): void {
     const scope = this.#running?.scope;
     if (!scope) return;
+    const { time } = this.sim;
+    const began = time.now;
     scope.pause();
-    this.sim.time.after(millis, () => scope.resume());
+    time.after(millis, () => {
+      const isLong = time.now - began > limits.loopPulseMillis + limits.loopStallMillis;
+      if (isLong && scope.isPaused && this.#running?.scope === scope) this.wokeAt = time.now;
+      scope.resume();
+    });
   }
 
   wake(): void {

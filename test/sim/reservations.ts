@@ -1,8 +1,9 @@
+import type { RunId } from '../../src/core/ids.js';
 import type { RunState, World } from '../../src/core/machine/state.js';
 import type { Simulation } from './simulation.js';
 
 interface Reservation {
-  readonly runId: bigint;
+  readonly runId: RunId;
   readonly nodeId: bigint;
   readonly bytes: bigint;
 }
@@ -21,6 +22,8 @@ export class Reservations {
   }
 
   observe(world: World): void {
+    // A run that is deleted was DONE and has released everything, be it in the same turn.
+    for (const [name, { runId }] of this.#held) if (!world.runs.has(runId)) this.#held.delete(name);
     for (const run of world.runs.values()) {
       if (this.#runs.get(run.runId)?.revision !== run.revision) this.#follow(world, run);
     }
@@ -48,6 +51,8 @@ export class Reservations {
   /** At the commit of a run no device is promised more than it has. */
   #checkBudget(world: World, nodeId: bigint): void {
     const node = world.nodes.get(nodeId as never);
+    // A second process with its identity may have said that it has more.
+    if (!this.sim.machineOf(node)?.isTrusted) return;
     const total = node?.descriptor.devices[0]?.totalBytes ?? 0n;
     let promised = 0n;
     for (const held of this.#held.values()) if (held.nodeId === nodeId) promised += held.bytes;
