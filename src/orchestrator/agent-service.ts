@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import type { NodeAgentServiceService, SubscribeRequest } from '../../gen/stageplane/v1/node_agent_service.js';
 import { type SessionId, sessionId } from '../core/ids.js';
-import type { ClusterEvent } from '../core/machine/events.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { createMessageValidator } from '../grpc/message-validator.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { throwIfAny } from '../grpc/throw-if-any.js';
 import type { Loop } from './loop.js';
+import { sessionEvent } from './session-event.js';
 import type { Sessions } from './sessions.js';
 
 type Bodies = ServiceBodies<typeof NodeAgentServiceService>;
@@ -43,38 +43,8 @@ export function agentService(loop: Loop, sessions: Sessions): Bodies {
 function take(loop: Loop, sessions: Sessions, session: SessionId, request: SubscribeRequest): void {
   if (request.message?.$case === 'log') sessions.receiveLog(session, request.message.value);
   else {
-    const event = eventOf(session, request);
+    const event = sessionEvent(session, request);
     if (event) loop.post(event);
-  }
-}
-
-/** The event that a message means; undefined for one that this version does not know, which changes nothing. */
-function eventOf(session: SessionId, { message }: SubscribeRequest): ClusterEvent | undefined {
-  switch (message?.$case) {
-    case 'hello':
-      return { kind: 'hello-received', session, hello: message.value };
-    case 'ack':
-      return {
-        kind: 'delivery-acked',
-        session,
-        deliveryId: message.value.deliveryId,
-      };
-    case 'nack': {
-      const { deliveryId, status: fault } = message.value;
-      return { kind: 'delivery-refused', session, deliveryId, fault: fault! };
-    }
-    case 'report':
-      return { kind: 'stage-reported', session, report: message.value };
-    case 'heartbeat':
-      return {
-        kind: 'heartbeat-received',
-        session,
-        sequence: message.value.sequence,
-        usage: message.value.devices,
-        stages: message.value.stages,
-      };
-    default:
-      return undefined;
   }
 }
 

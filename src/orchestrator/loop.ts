@@ -35,7 +35,9 @@ export class Loop {
   private commits = 0;
   /** Undefined until the first beat: starting up takes its time and is no stall. */
   private lastPulse: number | undefined;
-  private readonly pulse: NodeJS.Timeout;
+  private callOffBeat = () => {};
+  /** A stall that no turn has taken in yet: a failed commit must not put timers before it. */
+  private owesStall = false;
 
   constructor(
     readonly world: World,
@@ -45,7 +47,7 @@ export class Loop {
     private readonly performer: Performer,
     private readonly logger: Logger,
   ) {
-    this.pulse = setInterval(() => this.beat(), limits.loopPulseMillis);
+    this.beatAgain();
   }
 
   post(event: ClusterEvent): void {
@@ -76,7 +78,7 @@ export class Loop {
 
   stop(): void {
     this.stopped = true;
-    clearInterval(this.pulse);
+    this.callOffBeat();
     this.queue = [];
     this.calls.failAll(shuttingDown());
     this.wake();
@@ -85,7 +87,7 @@ export class Loop {
   private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
-    setImmediate(() => this.turn());
+    this.clock.soon(() => this.turn());
   }
 
   private turn(): void {
@@ -94,7 +96,8 @@ export class Loop {
     this.noticeStall();
     const events = this.queue.slice(0, limits.eventsPerTurn);
     this.queue = this.queue.slice(events.length);
-    this.run(events);
+    // First of all: a grace that ran out meanwhile must not be believed.
+    this.run(this.owesStall ? [{ kind: 'loop-stalled' }, ...events] : events);
     if (this.queue.length > 0) this.schedule();
     if (this.queue.length < limits.queuedPerSession) this.wake();
   }
@@ -116,6 +119,7 @@ export class Loop {
       return;
     }
     draft.applyTo(this.world);
+    if (events[0]?.kind === 'loop-stalled') this.owesStall = false;
     this.performer.perform(draft);
   }
 
@@ -131,7 +135,12 @@ export class Loop {
     this.performer.abandon(events, error);
   }
 
+  private beatAgain(): void {
+    this.callOffBeat = this.clock.after(limits.loopPulseMillis, () => this.beat());
+  }
+
   private beat(): void {
+    this.beatAgain();
     this.noticeStall();
     if (this.commits < limits.commitsPerCheckpoint || this.queue.length > 0) return;
     this.commits = 0;
@@ -149,8 +158,7 @@ export class Loop {
     this.lastPulse = now;
     if (away <= limits.loopPulseMillis + limits.loopStallMillis) return;
     this.logger.warn({ millis: Math.round(away) }, 'the loop was stalled; all graces start anew');
-    // First of all: a grace that ran out meanwhile must not be believed.
-    this.queue.unshift({ kind: 'loop-stalled' });
+    this.owesStall = true;
     this.schedule();
   }
 

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ClusterEvent } from '../core/machine/events.js';
-import type { Rules } from '../core/machine/rules.js';
 import type { Timings } from '../core/machine/timings.js';
-import { openWorld } from '../core/machine/world.js';
 import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
@@ -11,18 +9,13 @@ import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import type { Store } from '../store/store.js';
 import { adminSocketOf } from './admin-socket.js';
 import { systemClock } from './clock.js';
-import { Loop } from './loop.js';
 import { ModelLibrary } from './model-library.js';
 import { openAddressProblem } from './open-address.js';
-import { createPerformer } from './performer.js';
+import { beginEpoch, openLoop } from './open-loop.js';
 import { type Inside, type Listening, openAdminServer, openPublicServer } from './servers.js';
-import { Sessions } from './sessions.js';
-import { sha256 } from './sha256.js';
 import { StartupError } from './startup-error.js';
 import { openDataPlane } from './text/data-plane.js';
 import type { TokenEndpoints } from './text/token-endpoints.js';
-import { Timers } from './timers.js';
-import { WatchHub } from './watch-hub.js';
 
 export interface OrchestratorConfig {
   /** `host:port`; port 0 lets the system choose. */
@@ -114,39 +107,16 @@ interface Started {
 
 async function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error) => void): Promise<Started> {
   const { logger, timings, edges: flags = {}, tokenEndpoints } = config;
-  const stored = store.load();
-  const cluster = { ...stored.cluster, epoch: stored.cluster.epoch + 1n };
-  // Nothing is sent before the new epoch is committed (I5).
-  store.commit({
-    cluster,
-    nodes: [],
-    deletedNodes: [],
-    runs: [],
-    deletedRuns: [],
-    requests: [],
-    events: [],
-    answers: [],
-    footprints: [],
-  });
-
+  const stored = beginEpoch(store);
+  const { cluster } = stored;
   const library = new ModelLibrary(config.models);
-  const post = (event: ClusterEvent) => loop.post(event);
+  const post = (event: ClusterEvent) => opened.loop.post(event);
   const { endpoints, close: closeDataPlane } = tokenEndpoints
     ? { endpoints: tokenEndpoints(post), close: async () => {} }
     : await openDataPlane({ cluster, flags, library, post, logger });
-  const { world, effects } = openWorld({ ...stored, cluster }, systemClock.now(), timings);
-  const rules: Rules = { timings, sha256 };
-  const sessions = new Sessions();
-  const hub = new WatchHub();
-  const timers = new Timers(systemClock, (timer) => post({ kind: 'timer-fired', timer }));
-  const performer = createPerformer({ sessions, timers, hub, endpoints, loop: () => loop, fail, logger });
-  const loop = new Loop(world, store, rules, systemClock, performer, logger);
-  performer.performAll(effects);
-  post({ kind: 'orchestrator-started' });
-  const stopLoop = () => {
-    loop.stop();
-    timers.stop();
-  };
+  const opened = openLoop({ store, stored, timings, clock: systemClock, endpoints, fail, logger });
+  const { loop, sessions, hub } = opened;
+  const stopLoop = () => opened.stop();
   return { inside: { loop, store, sessions, hub, library, endpoints, logger }, stopLoop, closeDataPlane };
 }
 

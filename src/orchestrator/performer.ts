@@ -5,6 +5,7 @@ import type { Effect } from '../core/machine/effects.js';
 import type { ClusterEvent } from '../core/machine/events.js';
 import type { RpcError } from '../grpc/rpc-error.js';
 import { StoreError } from '../store/store-error.js';
+import type { Clock } from './clock.js';
 import type { Loop, Performer } from './loop.js';
 import type { Sessions } from './sessions.js';
 import type { TokenEndpoints } from './text/token-endpoints.js';
@@ -12,6 +13,7 @@ import type { Timers } from './timers.js';
 import type { WatchHub } from './watch-hub.js';
 
 interface Outside {
+  readonly clock: Clock;
   readonly sessions: Sessions;
   readonly timers: Timers;
   readonly hub: WatchHub;
@@ -72,17 +74,16 @@ function performOne({ sessions, timers, endpoints, loop, logger }: Outside, effe
   }
 }
 
-function abandonOne({ sessions, loop }: Outside, event: ClusterEvent, error: RpcError): void {
+function abandonOne({ clock, sessions, loop }: Outside, event: ClusterEvent, error: RpcError): void {
   switch (event.kind) {
     case 'timer-fired':
     case 'session-ended':
-    case 'loop-stalled':
     case 'orchestrator-started':
     case 'token-endpoint-ready':
     case 'token-endpoint-lost':
     case 'answer-ended':
     case 'answer-failed':
-      setTimeout(() => loop().post(event), limits.turnRetryMillis).unref();
+      clock.after(limits.turnRetryMillis, () => loop().post(event));
       return;
     case 'hello-received':
     case 'delivery-acked':
@@ -91,7 +92,7 @@ function abandonOne({ sessions, loop }: Outside, event: ClusterEvent, error: Rpc
     case 'heartbeat-received':
       return sessions.fail(event.session, error);
     default:
-      // The caller of a request has its error already.
+      // The caller of a request has its error already, and the loop itself keeps a stall in mind.
       return;
   }
 }

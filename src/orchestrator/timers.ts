@@ -2,12 +2,9 @@ import type { Millis } from '../core/ids.js';
 import type { Timer } from '../core/machine/events.js';
 import type { Clock } from './clock.js';
 
-/** setTimeout overflows above this and fires at once. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1;
-
 /** The machine's timers: one per subject, the newest wins. Lost with the process and set anew from the store. */
 export class Timers {
-  private readonly handles = new Map<string, NodeJS.Timeout>();
+  private readonly calls = new Map<string, () => void>();
 
   constructor(
     private readonly clock: Clock,
@@ -16,18 +13,17 @@ export class Timers {
 
   arm(timer: Timer, at: Millis): void {
     const subject = subjectOf(timer);
-    clearTimeout(this.handles.get(subject));
-    const delay = Math.min(Math.max(at - this.clock.now(), 0), LONGEST_TIMEOUT);
-    const handle = setTimeout(() => {
-      this.handles.delete(subject);
+    this.calls.get(subject)?.();
+    const callOff = this.clock.after(at - this.clock.now(), () => {
+      this.calls.delete(subject);
       this.fire(timer);
-    }, Math.ceil(delay));
-    this.handles.set(subject, handle);
+    });
+    this.calls.set(subject, callOff);
   }
 
   stop(): void {
-    for (const handle of this.handles.values()) clearTimeout(handle);
-    this.handles.clear();
+    for (const callOff of this.calls.values()) callOff();
+    this.calls.clear();
   }
 }
 

@@ -179,7 +179,7 @@ class Story {
   restart(): void {
     this.sessions.clear();
     this.memory.restart();
-    this.watchdog.restarted();
+    this.watchdog.restarted(this.memory.world);
     this.post({ kind: 'orchestrator-started' });
   }
 

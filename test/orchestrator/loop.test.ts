@@ -7,6 +7,7 @@ import type { ClusterEvent } from '../../src/core/machine/events.js';
 import { defaultTimings } from '../../src/core/machine/timings.js';
 import { openWorld } from '../../src/core/machine/world.js';
 import type { RpcError } from '../../src/grpc/rpc-error.js';
+import { systemClock } from '../../src/orchestrator/clock.js';
 import { Loop } from '../../src/orchestrator/loop.js';
 import { sha256 } from '../../src/orchestrator/sha256.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
@@ -34,7 +35,7 @@ function startLoop() {
     close: () => inner.close(),
   };
   let now = 1000;
-  const clock = { now: () => millis(now), wall: () => wallMillis(now) };
+  const clock = { ...systemClock, now: () => millis(now), wall: () => wallMillis(now) };
   const { world } = openWorld(inner.load(), clock.now(), defaultTimings);
   const performer = {
     perform: (turn: Draft) => {
@@ -120,6 +121,22 @@ describe('the loop', () => {
     sleep(defaultTimings.grace + 5000);
     loop.post({ kind: 'timer-fired', timer: { kind: 'grace', nodeId: nodeId(2n) } });
     await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    expect(loop.world.contacts.get(nodeId(2n))).toMatchObject({ lost: false });
+  });
+
+  it('keeps a stall in mind when the turn that noticed it could not be committed', async () => {
+    const { loop, sleep, fail } = startLoop();
+    join(loop);
+    loop.post({ kind: 'session-ended', session: sessionId('s'), goodbye: false });
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+
+    sleep(defaultTimings.grace + 5000);
+    fail(new StoreError('disk-full', '/data', ''));
+    loop.post({ kind: 'hello-received', session: sessionId('t'), hello: sampleHello('beta') });
+    await new Promise((resolve) => setImmediate(resolve));
+    fail();
+    loop.post({ kind: 'timer-fired', timer: { kind: 'grace', nodeId: nodeId(2n) } });
     await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
     expect(loop.world.contacts.get(nodeId(2n))).toMatchObject({ lost: false });
   });

@@ -1,4 +1,5 @@
 import { RunMode } from '../../../gen/stageplane/v1/planner.js';
+import { RunPhase } from '../../../gen/stageplane/v1/run.js';
 import type { Draft } from '../../../src/core/machine/draft.js';
 import { awaitsRestart } from '../../../src/core/machine/restart-policy.js';
 import { runPhases } from '../../../src/core/machine/run-transitions.js';
@@ -89,9 +90,10 @@ export class Watchdog {
     this.runs = new Map(world.runs);
   }
 
-  /** A restart forgets what is volatile and nothing else. */
-  restarted(): void {
-    for (const [id, run] of this.runs) this.runs.set(id, { ...run, volatile: {} });
+  /** A restart forgets what is volatile and nothing else; a commit whose answer was lost may have brought more. */
+  restarted(world: World): void {
+    for (const run of world.runs.values()) this.compare(this.runs.get(run.runId), run);
+    this.runs = new Map(world.runs);
   }
 
   private compare(before: RunState | undefined, after: RunState): void {
@@ -124,8 +126,16 @@ function checkEndpoint(before: RunState | undefined, after: RunState, turn: Draf
     turn.effects.filter((effect) => effect.kind === kind && 'runId' in effect && effect.runId === after.runId).length;
   const isLive = (run: RunState | undefined) =>
     run !== undefined && run.phase !== 'TEARING_DOWN' && run.phase !== 'DONE';
-  const went = before?.phase !== 'RUNNING' && after.phase === 'RUNNING';
-  check('I8', !went || after.volatile.endpoint === 'ready', `run ${after.runId} went live without a token endpoint`);
+  // It may have gone on from there in the same turn.
+  const went = turn.events.some(
+    ({ runId, detail }) =>
+      runId === after.runId && detail?.$case === 'runPhase' && detail.value.phase === RunPhase.RUN_PHASE_RUNNING,
+  );
+  check(
+    'I8',
+    !went || after.phase !== 'RUNNING' || after.volatile.endpoint === 'ready',
+    `run ${after.runId} went live without a token endpoint`,
+  );
   const asked = went && after.mode === RunMode.RUN_MODE_ONE_SHOT ? 1 : 0;
   check('I8', count('begin-answer') === asked, `run ${after.runId} was asked ${count('begin-answer')} times`);
   const opened = isLive(after) && before?.volatile.endpoint === undefined ? 1 : 0;

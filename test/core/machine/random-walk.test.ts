@@ -164,7 +164,7 @@ class Walk {
   private restart(): void {
     const before = storedFrom(this.memory.world);
     this.memory.restart();
-    this.watchdog.restarted();
+    this.watchdog.restarted(this.memory.world);
     for (const agent of this.agents) agent.breakStream();
     this.endpoints.die();
     const after = storedFrom(this.memory.world);

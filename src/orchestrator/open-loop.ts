@@ -1,0 +1,72 @@
+import type { Logger } from 'pino';
+import type { Rules } from '../core/machine/rules.js';
+import type { StoredWorld } from '../core/machine/state.js';
+import type { Timings } from '../core/machine/timings.js';
+import { openWorld } from '../core/machine/world.js';
+import type { Store } from '../store/store.js';
+import type { Clock } from './clock.js';
+import { Loop, type Performer } from './loop.js';
+import { createPerformer } from './performer.js';
+import { Sessions } from './sessions.js';
+import { sha256 } from './sha256.js';
+import type { TokenEndpoints } from './text/token-endpoints.js';
+import { Timers } from './timers.js';
+import { WatchHub } from './watch-hub.js';
+
+export interface LoopParts {
+  readonly store: Store;
+  /** What `beginEpoch` gave. */
+  readonly stored: StoredWorld;
+  readonly timings: Timings;
+  readonly clock: Clock;
+  readonly endpoints: TokenEndpoints;
+  /** The orchestrator cannot go on. */
+  readonly fail: (error: Error) => void;
+  readonly logger: Logger;
+  /** Looks on: what it gives back is what the loop hands its turns to. */
+  readonly observe?: ((performer: Performer) => Performer) | undefined;
+}
+
+export interface OpenLoop {
+  readonly loop: Loop;
+  readonly sessions: Sessions;
+  readonly hub: WatchHub;
+  stop(): void;
+}
+
+/** Everything that was stored, under an epoch of its own: nothing is sent before that one is committed (I5). */
+export function beginEpoch(store: Store): StoredWorld {
+  const stored = store.load();
+  const cluster = { ...stored.cluster, epoch: stored.cluster.epoch + 1n };
+  store.commit({
+    cluster,
+    nodes: [],
+    deletedNodes: [],
+    runs: [],
+    deletedRuns: [],
+    requests: [],
+    events: [],
+    answers: [],
+    footprints: [],
+  });
+  return { ...stored, cluster };
+}
+
+/** The machine on what was stored, with everything that carries out what it decides. */
+export function openLoop(parts: LoopParts): OpenLoop {
+  const { store, stored, timings, clock, endpoints, fail, logger, observe = (performer) => performer } = parts;
+  const { world, effects } = openWorld(stored, clock.now(), timings);
+  const rules: Rules = { timings, sha256 };
+  const sessions = new Sessions();
+  const hub = new WatchHub();
+  const timers = new Timers(clock, (timer) => loop.post({ kind: 'timer-fired', timer }));
+  const performer = createPerformer({ clock, sessions, timers, hub, endpoints, loop: () => loop, fail, logger });
+  const loop = new Loop(world, store, rules, clock, observe(performer), logger);
+  performer.performAll(effects);
+  loop.post({ kind: 'orchestrator-started' });
+  const stop = () => {
+    loop.stop();
+    timers.stop();
+  };
+  return { loop, sessions, hub, stop };
+}

@@ -1,0 +1,61 @@
+import type { RunId } from '../../src/core/ids.js';
+import type { RunState, World } from '../../src/core/machine/state.js';
+import type { Simulation } from './simulation.js';
+
+interface Reservation {
+  readonly runId: RunId;
+  readonly nodeId: bigint;
+  readonly bytes: bigint;
+}
+
+/** The book of what was promised, kept apart from the product's own sums (I7). */
+export class Reservations {
+  readonly #held = new Map<string, Reservation>();
+  readonly #released = new Set<string>();
+  #runs: ReadonlyMap<bigint, RunState> = new Map();
+
+  constructor(private readonly sim: Simulation) {}
+
+  restarted(world: World): void {
+    // A commit whose answer was lost brings what no turn has shown.
+    this.observe(world);
+  }
+
+  observe(world: World): void {
+    // A run that is deleted was DONE and has released everything, be it in the same turn.
+    for (const [name, { runId }] of this.#held) if (!world.runs.has(runId)) this.#held.delete(name);
+    for (const run of world.runs.values()) {
+      if (this.#runs.get(run.runId)?.revision !== run.revision) this.#follow(world, run);
+    }
+    this.#runs = new Map(world.runs);
+  }
+
+  #follow(world: World, run: RunState): void {
+    let isNew = false;
+    for (const stage of run.stages) {
+      const name = `${run.runId}/${stage.index}/${run.generation}`;
+      if (stage.phase === 'STOPPED') {
+        if (this.#held.delete(name)) this.#released.add(name);
+        continue;
+      }
+      if (this.#released.has(name)) this.sim.violated('I7', `the reservation of ${name} is released and taken again`);
+      if (this.#held.has(name)) continue;
+      isNew = true;
+      const { runId, settings } = run;
+      const bytes = settings[stage.index]?.reservedBytes ?? 0n;
+      this.#held.set(name, { runId, nodeId: stage.nodeId, bytes });
+    }
+    if (isNew) for (const id of new Set(run.stages.map(({ nodeId }) => nodeId))) this.#checkBudget(world, id);
+  }
+
+  /** At the commit of a run no device is promised more than it has. */
+  #checkBudget(world: World, nodeId: bigint): void {
+    const node = world.nodes.get(nodeId as never);
+    // A second process with its identity may have said that it has more.
+    if (!this.sim.machineOf(node)?.isTrusted) return;
+    const total = node?.descriptor.devices[0]?.totalBytes ?? 0n;
+    let promised = 0n;
+    for (const held of this.#held.values()) if (held.nodeId === nodeId) promised += held.bytes;
+    if (promised > total) this.sim.violated('I7', `node ${nodeId} has ${total} bytes and ${promised} are promised`);
+  }
+}

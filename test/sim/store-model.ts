@@ -1,0 +1,76 @@
+import type { RunEvent } from '../../gen/stageplane/v1/run.js';
+import type { RunId } from '../../src/core/ids.js';
+import type { Changes } from '../../src/core/machine/draft.js';
+import type { ClusterState, RunState, StoredWorld } from '../../src/core/machine/state.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
+import type { Store } from '../../src/store/store.js';
+import { StoreError } from '../../src/store/store-error.js';
+
+/** What happens to the next commit. */
+export type CommitFault =
+  /** Nothing was written, and it is known. */
+  | 'disk-full'
+  /** It was written, and the answer is lost. */
+  | 'answer-lost'
+  /** It was not written, and nobody can know. */
+  | 'write-lost'
+  /** It was written; then the process is killed, before anything is sent. */
+  | 'killed-after';
+
+/** A disk under a store: it survives the process, and may fail at any commit. */
+export class StoreModel implements Store {
+  readonly #inner: MemoryStore;
+  #faults: CommitFault[] = [];
+  /** What is durable, for whoever checks a turn against it. */
+  cluster: ClusterState;
+  readonly runs = new Map<RunId, RunState>();
+
+  constructor(
+    clusterId: string,
+    private readonly happened: (fault: CommitFault) => void,
+  ) {
+    this.#inner = new MemoryStore({ newClusterId: () => clusterId });
+    this.cluster = this.#inner.load().cluster;
+  }
+
+  /** From the next commit on, one each. */
+  fail(...faults: CommitFault[]): void {
+    this.#faults.push(...faults);
+  }
+
+  heal(): void {
+    this.#faults = [];
+  }
+
+  load(): StoredWorld {
+    return this.#inner.load();
+  }
+
+  commit(changes: Changes): void {
+    const fault = this.#faults.shift();
+    if (fault === 'disk-full' || fault === 'write-lost') this.#refuse(fault);
+    this.#inner.commit(changes);
+    this.cluster = changes.cluster;
+    for (const { after } of changes.runs) this.runs.set(after.runId, after);
+    for (const id of changes.deletedRuns) this.runs.delete(id);
+    if (fault === 'answer-lost') this.#refuse(fault);
+    if (fault === 'killed-after') this.happened(fault);
+  }
+
+  runEvents(...args: Parameters<Store['runEvents']>): RunEvent[] {
+    return this.#inner.runEvents(...args);
+  }
+
+  answer(...args: Parameters<Store['answer']>) {
+    return this.#inner.answer(...args);
+  }
+
+  checkpoint(): void {}
+
+  close(): void {}
+
+  #refuse(fault: CommitFault): never {
+    this.happened(fault);
+    throw new StoreError(fault === 'disk-full' ? 'disk-full' : 'io', '/data', 'it was the simulation');
+  }
+}
