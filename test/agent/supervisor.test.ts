@@ -32,7 +32,12 @@ function supervise(habit: string, { timings, command, logBytes, logs }: Options 
   const folder = temporaryFolder();
   const allTimings = { ...defaultWorkerTimings, ...timings };
   const supervisor = new Supervisor({
-    takeWorker: () => new WorkerProcess(command ?? [process.execPath, oddWorker, habit], allTimings, () => {}),
+    takeWorker: () =>
+      new WorkerProcess({
+        command: command ?? [process.execPath, oddWorker, habit],
+        timings: allTimings,
+        onLogError: () => {},
+      }),
     logs: logs ?? new StageLogs(folder, logBytes),
     tell: (event) => {
       if (event.kind === 'worker-greeted') {
