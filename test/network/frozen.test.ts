@@ -75,7 +75,7 @@ describe('a frozen orchestrator', () => {
 
     const thaw = freeze(cluster, 'orchestrator');
     // Longer than the grace, and than a stall that the loop takes notice of; each agent has given its session up by then.
-    await sleep(4_000);
+    await sleep(6_000);
     await until(() => [...networks.values()].every(({ connections }) => connections > 1));
     thaw();
     await until(async () => (await connectedNodes(cluster)) === 3);

@@ -4,15 +4,15 @@ import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/o
 import { StagePhase } from '../../gen/stageplane/v1/run.js';
 import { nodesReady } from '../../src/demo/wait-for.js';
 import { unaryCall } from '../../src/grpc/client.js';
-import { Cluster } from '../e2e/cluster.js';
+import { Cluster, type ClusterOptions } from '../e2e/cluster.js';
 import { getRun } from '../support/running-orchestrator.js';
 import { TcpProxy } from './tcp-proxy.js';
 
 /** Milliseconds after which either side asks whether the other is alive, and that the answer may take. */
-export const KEEPALIVE = 400;
+const KEEPALIVE = 1000;
 
-/** An orchestrator that looks often and waits briefly: every bound of a test is a second or less. */
-export const quickFlags = ['--heartbeat', '200ms', '--grace', '1s', '--start-grace', '20s'];
+/** An orchestrator that looks often and waits briefly, but longer than a busy machine keeps a daemon waiting. */
+export const quickFlags = ['--heartbeat', '200ms', '--grace', '3s', '--start-grace', '20s'];
 
 export interface NetworkedCluster {
   readonly cluster: Cluster;
@@ -24,14 +24,15 @@ export interface NetworkedCluster {
 export async function startNetworked(
   names: readonly string[],
   flags: readonly string[] = quickFlags,
+  finished: NonNullable<ClusterOptions['finished']> = onTestFinished,
 ): Promise<NetworkedCluster> {
   vi.stubEnv('STAGEPLANE_KEEPALIVE_MILLIS', String(KEEPALIVE));
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const cluster = await Cluster.start([], { flags });
+  finished(() => void vi.unstubAllEnvs());
+  const cluster = await Cluster.start([], { flags, finished });
   const networks = new Map<string, TcpProxy>();
   for (const name of names) {
     const network = await TcpProxy.open(cluster.address);
-    onTestFinished(() => network.close());
+    finished(() => network.close());
     networks.set(name, network);
     cluster.startAgent(name, { orchestrator: network.address });
   }
