@@ -312,6 +312,14 @@ export const limits = {
   gpuQueryMillis: 3000,
   /** Milliseconds that the pipes of a worker that has exited may stay open; a grandchild may hold them for ever. */
   workerPipesMillis: 1000,
+  /** Milliseconds between two looks at whether a process that a worker left behind is gone; the first kill mostly does it. */
+  strayLookMillis: 20,
+  /** Milliseconds that a start waits for the end of what an earlier agent left: a driver may take seconds to free a GPU. */
+  leftWorkerMillis: 10_000,
+  /** Points of 1000 that the kernel adds to a worker's share of memory when it looks for a process to end for memory. */
+  workerOomScore: 200,
+  /** Bytes of a command line in the log. */
+  commandBytes: 256,
   /** Workers of our own that an agent starts ahead of need when nobody says: one for a stage, one for the next. */
   defaultWarmWorkers: 2,
   /** Milliseconds that a stage may be at one micro-batch when nobody says; a GPU needs one, a processor seconds. */
