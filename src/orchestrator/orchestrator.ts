@@ -1,7 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { limits } from '../core/limits.js';
 import type { ClusterEvent } from '../core/machine/events.js';
 import type { Rules } from '../core/machine/rules.js';
+import type { ClusterState } from '../core/machine/state.js';
+import { stepOver } from '../core/machine/step-over.js';
 import type { Timings } from '../core/machine/timings.js';
 import { openWorld } from '../core/machine/world.js';
 import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
@@ -115,7 +118,7 @@ interface Started {
 async function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error) => void): Promise<Started> {
   const { logger, timings, edges: flags = {}, tokenEndpoints } = config;
   const stored = store.load();
-  const cluster = { ...stored.cluster, epoch: stored.cluster.epoch + 1n };
+  const cluster = nextCluster(stored.cluster, store.isBackup, logger);
   // Nothing is sent before the new epoch is committed (I5).
   store.commit({
     cluster,
@@ -147,6 +150,17 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
     timers.stop();
   };
   return { inside: { loop, store, sessions, hub, library, endpoints, logger }, stopLoop, closeDataPlane };
+}
+
+/** The cluster of this start: a new epoch (I5), and after a backup was put back ids that nobody has seen (I3). */
+function nextCluster(stored: ClusterState, isBackup: boolean, logger: Logger): ClusterState {
+  if (!isBackup) return { ...stored, epoch: stored.epoch + 1n };
+  // Drawn, for the same backup may have been put back before; a life begun then is lost too.
+  const skipped = limits.lostEpochs + BigInt(randomInt(limits.epochDraw));
+  const cluster = stepOver(stored, stored.epoch + skipped);
+  const { epoch, nextRunId, nextNodeId } = cluster;
+  logger.warn({ epoch, nextRunId, nextNodeId }, 'started from a backup: epoch and ids step over what came after it');
+  return cluster;
 }
 
 function refuseOpenAddress({ listen, insecure, logger }: OrchestratorConfig): void {
