@@ -145,8 +145,16 @@ export const limits = {
   nodes: 10_000,
   /** From so many nodes on, losing more than half of them at once is rather the orchestrator's own network. */
   massLossNodes: 10,
-  /** Epochs and pinned node ids from here on are no history but an attack: a counter must never run out. */
+  /** Pinned node ids from here on are no history but an attack: a counter must never run out. */
   claimedCounter: 2n ** 62n,
+  /** Likewise epochs: a generation session is named by its epoch and 32 bits. */
+  claimedEpoch: 2n ** 31n,
+  /** Epochs that an older copy of a store skips at least: more starts than it has missed. */
+  lostEpochs: 1000n,
+  /** Further epochs that a backup skips, drawn below this, so that the same one put back twice goes on in two places. */
+  epochDraw: 1_000_000,
+  /** Runs, nodes and revisions that go with each of them: a million at least in all, more than were lost. */
+  idsPerLostEpoch: 1000n,
   /** Bytes of a node name: a DNS label, so that a resolver can use it. */
   nameBytes: 63,
   /** Bytes of an instance or process id. */
@@ -174,6 +182,8 @@ export const limits = {
   loopPulseMillis: 500,
   /** Milliseconds that a pulse may be late; above, the process itself was away, and silence says nothing of the nodes. */
   loopStallMillis: 2000,
+  /** Milliseconds between two lines that say how far something is. */
+  progressLineMillis: 1000,
   /** Milliseconds after which a timer is tried again whose turn could not be committed. */
   turnRetryMillis: 1000,
   /** Milliseconds that agents stay away from an orchestrator that stops. */

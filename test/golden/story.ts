@@ -4,11 +4,14 @@ import type { RunEvent, StageFault } from '../../gen/stageplane/v1/run.js';
 import { RestartMode, RunOutcome, RunPhase, StageFaultReason, StagePhase } from '../../gen/stageplane/v1/run.js';
 import { TextDone, TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
 import { nodeId, runId, type SessionId, sessionId } from '../../src/core/ids.js';
+import { limits } from '../../src/core/limits.js';
 import type { Answer, Effect } from '../../src/core/machine/effects.js';
 import type { ClusterEvent } from '../../src/core/machine/events.js';
+import type { StoredWorld } from '../../src/core/machine/state.js';
+import { stepOver } from '../../src/core/machine/step-over.js';
 import { assertInvariants, Watchdog } from '../core/machine/invariants.js';
 import { sampleHello, samplePlan } from '../core/machine/samples.js';
-import { WorldInMemory } from '../core/machine/world-in-memory.js';
+import { storedFrom, WorldInMemory } from '../core/machine/world-in-memory.js';
 
 type Telling = (story: Story, words: readonly string[]) => void;
 
@@ -43,6 +46,9 @@ const verbs: readonly (readonly [RegExp, Telling])[] = [
   [/^(\S+) reports (\w+) (\d+\/\d+ g\d+)(?: (\w+))?$/, (s, w) => s.report(w[0]!, w[1]!, w[2]!, w[3]!)],
   [/^(\d+) s pass$/, (s, w) => s.pass(Number(w[0]) * 1000)],
   [/^the orchestrator restarts$/, (s) => s.restart()],
+  [/^the data folder is copied$/, (s) => s.copy()],
+  [/^the copy is put back$/, (s) => s.putBack(false)],
+  [/^the copy is put back as a backup$/, (s) => s.putBack(true)],
   [/^the loop was stalled for (\d+) s$/, (s, w) => s.stall(Number(w[0]) * 1000)],
 ];
 
@@ -60,7 +66,10 @@ export function tell(transcript: string): string {
 
 class Story {
   private readonly memory = new WorldInMemory();
-  private readonly watchdog = new Watchdog();
+  private watchdog = new Watchdog();
+  /** Highest epoch that an agent has heard of, by its name. */
+  private readonly epochs = new Map<string, bigint>();
+  private copied: StoredWorld | undefined;
   private readonly sessions = new Map<string, SessionId>();
   private readonly arrived: ClusterEvent[] = [];
   private reports = 0n;
@@ -101,9 +110,14 @@ class Story {
     const session = sessionId(`${name}-${this.sessions.size + 1}`);
     this.sessions.set(`${name} ${session}`, session);
     const held = holding === '' ? [] : holding.split(', ').map(heldStage);
-    const clusterId = this.memory.world.nodeByName.has(name) ? this.memory.world.cluster.clusterId : '';
+    const highestEpoch = this.epochs.get(name) ?? 0n;
+    const clusterId = highestEpoch > 0n ? this.memory.world.cluster.clusterId : '';
     const processId = `process-${name}${anotherProcess ? '-2' : ''}`;
-    this.post({ kind: 'hello-received', session, hello: sampleHello(name, { held, clusterId, processId }) });
+    this.post({
+      kind: 'hello-received',
+      session,
+      hello: sampleHello(name, { held, clusterId, highestEpoch, processId }),
+    });
   }
 
   endSession(name: string, goodbye: boolean): void {
@@ -183,6 +197,23 @@ class Story {
     this.post({ kind: 'orchestrator-started' });
   }
 
+  copy(): void {
+    this.copied = storedFrom(this.memory.world);
+  }
+
+  /** Whatever came after the copy is lost; only a backup says that it is one. */
+  putBack(isBackup: boolean): void {
+    const { cluster } = this.copied!;
+    const epoch = cluster.epoch + 1n;
+    this.sessions.clear();
+    this.memory.restartOn(
+      this.copied!,
+      isBackup ? stepOver(cluster, epoch + limits.lostEpochs) : { ...cluster, epoch },
+    );
+    this.watchdog = new Watchdog();
+    this.post({ kind: 'orchestrator-started' });
+  }
+
   stall(milliseconds: number): void {
     this.memory.now += milliseconds;
     this.post({ kind: 'loop-stalled' });
@@ -201,9 +232,15 @@ class Story {
       this.lines.push(`commit  r${turn!.events.at(-1)!.revision}  ${turn!.events.map(eventText).join(' · ')}`);
     for (const [id, answer] of turn!.answers) this.lines.push(`keep    answer of run ${id}: ${answer.text}`);
     for (const effect of turn!.effects) {
+      this.hear(effect);
       const text = effectText(effect);
       if (text) this.lines.push(text);
     }
+  }
+
+  private hear(effect: Effect): void {
+    if (effect.kind !== 'send' || effect.message.message?.$case !== 'welcome') return;
+    this.epochs.set(effect.session.replace(/-\d+$/, ''), effect.message.message.value.epoch);
   }
 }
 

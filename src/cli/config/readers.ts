@@ -40,6 +40,10 @@ export const readExistingFolder: Reader<string> = (text) =>
 export const readFolder: Reader<string> = (text) =>
   text === '' ? refused('is empty; name a folder') : { kind: 'read', value: resolve(text) };
 
+/** A file that may or may not exist, as an absolute path: whoever opens it has a working folder of its own. */
+export const readPath: Reader<string> = (text) =>
+  text === '' ? refused('is empty; name a file') : { kind: 'read', value: resolve(text) };
+
 /** Milliseconds. */
 export function readDuration(least: number, most: number = limits.deadlineMillis): Reader<number> {
   return (text) => {
