@@ -86,7 +86,12 @@ export const limits = {
   restartBackoffMaxMillis: 5 * 60_000,
   /** Attempts after the first that a run may ask for: with the longest backoff, most of a working day. */
   restartAttempts: 100,
-  /** Milliseconds between two looks whether a run fits beside a node that is drained: each is a plan. */
+  /**
+   * Milliseconds from one plan that nobody waits for to the next. A search may take a tenth of a second, and a lost node
+   * may have held the stages of fifty runs: whoever asks for something meanwhile is answered in between.
+   */
+  planPauseMillis: 20,
+  /** Milliseconds between two looks whether a run fits beside a node that is drained. */
   drainCheckMillis: 5000,
   /** Milliseconds that a drain may take. */
   drainMillis: 30 * 24 * 60 * 60_000,

@@ -1,6 +1,7 @@
 import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
 import type { StageStatus } from '../../../gen/stageplane/v1/run.js';
-import type { RunId } from '../ids.js';
+import { millis, type RunId } from '../ids.js';
+import { limits } from '../limits.js';
 import { type PlanningOutcome, planRequest } from '../planner/plan-request.js';
 import { pendingStages } from './create-run.js';
 import type { Draft } from './draft.js';
@@ -23,6 +24,7 @@ export function restartDue(draft: Draft, id: RunId): void {
   if (!run?.restart || !awaitsRestart(run) || !isSettled(run)) return;
   const { restartAt } = run.volatile;
   if (restartAt === undefined || draft.now < restartAt) return armRestart(draft, id);
+  if (!draft.mayPlan()) return draft.arm({ kind: 'restart', runId: id }, millis(draft.now + limits.planPauseMillis));
   const outcome = planAgain(draft, run);
   if (outcome.kind === 'planned') beginGeneration(draft, run, run.restart, outcome);
   else refuseAttempt(draft, run, run.restart, outcome.rejection);
