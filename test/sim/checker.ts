@@ -148,12 +148,7 @@ export class Checker {
         if (this.#cordoned.has(nodeId) && !isAsked && world.nodes.get(nodeId)?.cordoned)
           sim.violated('I14', `stage ${index} of run ${run.runId} is placed on node ${nodeId}, which is cordoned`);
         // It may have come and gone in this very turn.
-        const wasOpen = effects.some(
-          (effect) =>
-            effect.kind === 'send' &&
-            effect.message.message?.$case === 'welcome' &&
-            effect.message.message.value.nodeId === nodeId,
-        );
+        const wasOpen = welcomedIn({ effects }).includes(nodeId);
         if (!this.#open.has(nodeId) && !wasOpen)
           sim.violated(
             'I14',
@@ -256,8 +251,9 @@ export class Checker {
         sim.violated('I5', `${hello.name} has seen epoch ${hello.highestEpoch} and is welcomed under ${epoch}`);
       const before = this.#contacts.get(nodeId as NodeId);
       const isReplaced = turn.effects.some((e) => e.kind === 'close-session' && e.session === before?.session);
+      const isOnly = welcomedIn(turn).filter((id) => id === nodeId).length === 1;
       const isHeard = before !== undefined && turn.now - before.lastHeard <= 2 * sim.timings.heartbeat;
-      if (isReplaced && isHeard && before.processId !== hello?.processId)
+      if (isReplaced && isOnly && isHeard && before.processId !== hello?.processId)
         sim.violated('I3', `${hello?.processId} takes node ${nodeId} over while ${before.processId} speaks`);
       // Two processes with one identity, and the second is taken for the first: nobody can tell them apart now.
       const machine = sim.machineOf(world.nodes.get(nodeId as NodeId));
@@ -430,6 +426,13 @@ export class Checker {
       if (effect.kind === 'answer') this.sim.trace(() => `answers ${effect.answer.kind}`);
     }
   }
+}
+
+/** The nodes whose agents a turn has let in. */
+function welcomedIn({ effects }: { readonly effects: readonly Effect[] }): bigint[] {
+  return effects.flatMap((effect) =>
+    effect.kind === 'send' && effect.message.message?.$case === 'welcome' ? [effect.message.message.value.nodeId] : [],
+  );
 }
 
 /** Heartbeats and endpoints that are ready change only what is volatile, and most turns are of them. */

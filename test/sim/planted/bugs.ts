@@ -26,7 +26,7 @@ export const bugs: readonly Bug[] = [
     file: 'src/orchestrator/loop.ts',
     replace: '      this.abandon(events, thrown);\n      return;',
     by: '      this.abandon(events, thrown);',
-    caughtBy: ['I4'],
+    caughtBy: ['I4', 'I11'],
   },
   {
     name: 'forgets that it was away',
@@ -87,9 +87,9 @@ export const bugs: readonly Bug[] = [
   {
     name: 'does not miss what an inventory lacks',
     file: machine('reconcile'),
-    replace: "      moveStage(draft, key, 'absence-confirmed');\n      return;\n    default:",
-    by: '      return;\n    default:',
-    caughtBy: ['I17', 'I20'],
+    replace: "    case 'LOADING':\n    case 'READY':\n      faultStage(",
+    by: "      return;\n    case 'LOADING':\n      faultStage(",
+    caughtBy: ['I17', 'I18', 'I19'],
   },
   {
     name: 'promises again what a stage holds that is only being stopped',
@@ -124,7 +124,7 @@ export const bugs: readonly Bug[] = [
     file: machine('create-run'),
     replace: "  if (known) return { kind: 'run', runId: known.runId };\n",
     by: '',
-    caughtBy: ['I9'],
+    caughtBy: ['I9', 'I15'],
   },
   {
     name: 'lets a second process take a node over',

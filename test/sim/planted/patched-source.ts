@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer, createServerModuleRunner, isRunnableDevEnvironment, type ViteDevServer } from 'vite';
+import type { ModuleRunner } from 'vite/module-runner';
 import type { Bug } from './bugs.js';
 
 type Simulator = typeof import('../simulation.js');
@@ -10,6 +11,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 /** Loads the simulator over a source that differs in one place. Files on disk stay as they are. */
 export class PatchedSource {
   #bug: Bug | undefined;
+  #runner: ModuleRunner | undefined;
   readonly #server: Promise<ViteDevServer>;
 
   constructor() {
@@ -37,14 +39,16 @@ export class PatchedSource {
     const { ssr } = (await this.#server).environments;
     if (!isRunnableDevEnvironment(ssr)) throw new Error('Vite runs no modules here');
     this.#forget(ssr);
-    const runner = createServerModuleRunner(ssr, { hmr: false });
-    const simulator = await runner.import<Simulator>('/test/sim/simulation.ts');
+    await this.#runner?.close();
+    this.#runner = createServerModuleRunner(ssr, { hmr: false });
+    const simulator = await this.#runner.import<Simulator>('/test/sim/simulation.ts');
     // The next bug's module is made of its own source, and this one's of what it was.
     this.#forget(ssr);
     return simulator;
   }
 
   async close(): Promise<void> {
+    await this.#runner?.close();
     await (await this.#server).close();
   }
 
