@@ -55,7 +55,7 @@ export const verbs = {
   'break identity disk': { weight: 1, act: (sim, { a, b }) => breakDisk(sim, machineAt(sim, a), b) },
   'wipe disk': { weight: 1, act: (sim, { a, b }) => wipeDisk(sim, machineAt(sim, a), b) },
   'start clone': { weight: 1, act: (sim, { a, b }) => startClone(sim, a, b) },
-  'turn faulty': { weight: 2, act: (sim, { a, b }) => turnFaulty(sim, machineAt(sim, a), b) },
+  'turn faulty': { weight: 4, act: (sim, { a, b }) => turnFaulty(sim, machineAt(sim, a), b) },
   'crash worker': { weight: 3, act: (sim, { a, b }) => pickWorker(sim, a, b)?.crash() },
   'hang worker': { weight: 2, act: (sim, { a, b }) => pickWorker(sim, a, b)?.hang() },
 

@@ -85,13 +85,6 @@ export const bugs: readonly Bug[] = [
     caughtBy: ['I18', 'I19'],
   },
   {
-    name: 'does not miss what an inventory lacks',
-    file: machine('reconcile'),
-    replace: "    case 'LOADING':\n    case 'READY':\n      faultStage(",
-    by: "      return;\n    case 'LOADING':\n      faultStage(",
-    caughtBy: ['I17', 'I18', 'I19'],
-  },
-  {
     name: 'promises again what a stage holds that is only being stopped',
     file: machine('pool'),
     replace: "stage.nodeId === nodeId && stage.phase !== 'STOPPED'",
@@ -117,7 +110,7 @@ export const bugs: readonly Bug[] = [
     file: machine('run-transitions'),
     replace: "{ from: LIVE, on: 'stop-requested'",
     by: "{ from: [...LIVE, 'TEARING_DOWN'], on: 'stop-requested'",
-    caughtBy: ['I1'],
+    caughtBy: ['I1', 'I18'],
   },
   {
     name: 'makes another run of the same request',
@@ -159,6 +152,13 @@ export const bugs: readonly Bug[] = [
     file: agent('stage-lifecycle'),
     replace: "if (stage.worker !== 'alive') settle(turn, stopping);",
     by: 'settle(turn, stopping); if (stage.worker !== "alive") return;',
+    caughtBy: ['I3'],
+  },
+  {
+    name: 'agent: keeps what it still prepares out of its inventory',
+    file: agent('inventory'),
+    replace: 'return [...state.stages.values()].map(',
+    by: "return [...state.stages.values()].filter((stage) => stage.phase !== 'PREPARING').map(",
     caughtBy: ['I3'],
   },
   {
