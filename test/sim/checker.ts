@@ -50,6 +50,9 @@ export class Checker {
   orchestratorEnds(world: World): void {
     this.#before = this.sim.commitIsUnknown ? undefined : world;
     this.sim.commitIsUnknown = false;
+    // Whether a clone was let in by a turn that nobody has seen is as unknown as the commit.
+    for (const { instanceId, processId } of this.#hellos.values())
+      if (processId.startsWith('clone')) this.#distrust(instanceId);
     this.#heard.clear();
     this.#hellos.clear();
     this.#contacts.clear();
@@ -110,7 +113,7 @@ export class Checker {
     const { world } = sim.orchestrator;
     if (!world) return;
     this.#traceTurn(turn);
-    this.#checkWelcomes(world, turn);
+    this.#checkWelcomes(turn);
     this.#checkLost(world);
     this.#contacts = new Map(world.contacts);
     if (!isQuiet(turn)) {
@@ -241,7 +244,7 @@ export class Checker {
   }
 
   /** Who is welcomed: under no older epoch than it has seen (I5), and no second process while the first is there (I3). */
-  #checkWelcomes(world: World, turn: Draft): void {
+  #checkWelcomes(turn: Draft): void {
     const { sim } = this;
     for (const effect of turn.effects) {
       if (effect.kind !== 'send' || effect.message.message?.$case !== 'welcome') continue;
@@ -256,9 +259,13 @@ export class Checker {
       if (isReplaced && isOnly && isHeard && before.processId !== hello?.processId)
         sim.violated('I3', `${hello?.processId} takes node ${nodeId} over while ${before.processId} speaks`);
       // Two processes with one identity, and the second is taken for the first: nobody can tell them apart now.
-      const machine = sim.machineOf(world.nodes.get(nodeId as NodeId));
-      if (machine && hello?.processId.startsWith('clone')) machine.isTrusted = false;
+      if (hello?.processId.startsWith('clone')) this.#distrust(hello.instanceId);
     }
+  }
+
+  #distrust(instanceId: string): void {
+    const machine = this.sim.machines.find(({ disk }) => disk.instanceId === instanceId);
+    if (machine) machine.isTrusted = false;
   }
 
   /** Silence while the orchestrator itself stood still says nothing: a grace that was running starts anew (I20). */
