@@ -85,6 +85,7 @@ function commits(rows) {
     plan: { runId: 1n, stages: [], edges: [], maxTokens: 0 },
     revision: 0n,
     volatile: {},
+    remnants: [],
     stages: Array.from({ length: rows }, (_, index) => ({ index, nodeId: 2n, phase: 'PENDING', volatile: {} })),
   };
   store.commit({ ...changes(cluster, []), runs: [{ before: undefined, after: before }] });
@@ -108,5 +109,15 @@ function commits(rows) {
 }
 
 function changes(cluster, events) {
-  return { cluster, nodes: [], runs: [], deletedRuns: [], requests: [], events, answers: [], footprints: [] };
+  return {
+    cluster,
+    nodes: [],
+    runs: [],
+    deletedNodes: [],
+    deletedRuns: [],
+    requests: [],
+    events,
+    answers: [],
+    footprints: [],
+  };
 }

@@ -1,6 +1,7 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
+import type { WorkerLimits } from './confine-workers.js';
 import type { WorkerTimings } from './worker-timings.js';
 
 /** How an agent runs. */
@@ -17,6 +18,8 @@ export interface AgentConfig {
   readonly workerCommand?: readonly string[] | undefined;
   /** Workers started ahead of need, for our own worker only; default `limits.defaultWarmWorkers`. */
   readonly warmWorkers?: number | undefined;
+  /** What the system shall hold each worker to; refused where it cannot. Default: no limit but on core dumps. */
+  readonly workerLimits?: WorkerLimits | undefined;
   /** Node id that an operator pins, from 2 on; by default the orchestrator gives one. */
   readonly nodeId?: bigint | undefined;
   /** Forget cluster, node id and epoch, and join as a new node. */

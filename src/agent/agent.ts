@@ -6,6 +6,7 @@ import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
 import { SLICE_FOLDER } from '../worker/engine/llama/slice-settings.js';
 import type { AgentConfig } from './agent-config.js';
+import { confineWorkers } from './confine-workers.js';
 import { engineBuilds } from './engine-builds.js';
 import { type Greeting, greetWorker } from './greet-worker.js';
 import { loadIdentity } from './identity.js';
@@ -14,6 +15,7 @@ import { NodeEdges } from './node-edges.js';
 import { WorkerPool } from './worker-pool.js';
 import { WorkerProcess } from './worker-process.js';
 import { foreignWorker, ownWorker, type WorkerProgram } from './worker-program.js';
+import { WorkerRegister } from './worker-register.js';
 import { defaultWorkerTimings } from './worker-timings.js';
 
 export type { AgentConfig } from './agent-config.js';
@@ -81,6 +83,9 @@ async function runIn(
 ): Promise<AgentEnd> {
   const loaded = loadIdentity(config.dataFolder, config.rejoin ?? false);
   if (loaded.kind === 'refused') return loaded;
+  const register = new WorkerRegister(join(config.dataFolder, 'workers.json'), config.logger);
+  // Before the edges: what is left may still listen there.
+  await register.begin();
   const { instanceId } = loaded.identity;
   const onNote = (note: string) => config.logger.warn({ note }, 'edge');
   const edges = new NodeEdges({ flags: config.edges ?? {}, instanceId, onNote });
@@ -88,23 +93,31 @@ async function runIn(
     const refusal = await edges.begin(loaded.identity);
     if (refusal !== undefined) return { kind: 'refused', message: refusal.message };
     if (stopped.aborted) return { kind: 'stopped' };
-    return await runWith(edges, loaded.identity, config, stopped, started);
+    return await runWith({ edges, register, identity: loaded.identity, config }, stopped, started);
   } finally {
     await edges.close();
+    register.end();
   }
 }
 
+interface Parts {
+  readonly config: AgentConfig;
+  readonly identity: Identity;
+  readonly edges: NodeEdges;
+  readonly register: WorkerRegister;
+}
+
 async function runWith(
-  edges: NodeEdges,
-  identity: Identity,
-  config: AgentConfig,
+  { config, identity, edges, register }: Parts,
   stopped: AbortSignal,
   started: (agent: NodeAgent) => void,
 ): Promise<AgentEnd> {
   const logs = prepareDataFolder(join(config.dataFolder, 'logs'));
   if (logs.kind === 'refused') return logs;
+  const confinement = await confineWorkers(config.workerLimits ?? {});
+  if (confinement.kind === 'refused') return confinement;
   const program = config.workerCommand ? foreignWorker(config.workerCommand) : ownWorker();
-  const startWorker = () => startWorkerOf(program, config);
+  const startWorker = () => startWorkerOf([...confinement.words, ...program.command], config, register);
   const first = startWorker();
   const greeting = await greetUntil(stopped, first, program);
   if (greeting.kind === 'failed') {
@@ -123,10 +136,15 @@ async function runWith(
   return end;
 }
 
-function startWorkerOf({ command }: WorkerProgram, { dataFolder, workerTimings, logger }: AgentConfig): WorkerProcess {
-  const timings = { ...defaultWorkerTimings, ...workerTimings };
-  const noteLogError = (error: unknown) => logger.warn({ err: error }, 'stage log cannot be written');
-  return new WorkerProcess(command, timings, noteLogError, { [SLICE_FOLDER]: join(dataFolder, 'slices') });
+function startWorkerOf(command: readonly string[], config: AgentConfig, register: WorkerRegister): WorkerProcess {
+  return new WorkerProcess({
+    command,
+    timings: { ...defaultWorkerTimings, ...config.workerTimings },
+    onLogError: (error) => config.logger.warn({ err: error }, 'stage log cannot be written'),
+    variables: { [SLICE_FOLDER]: join(config.dataFolder, 'slices') },
+    register,
+    memoryLimit: config.workerLimits?.memory,
+  });
 }
 
 /** Hears what workers of this program can do. Nothing is left of one that fails. */

@@ -8,9 +8,14 @@ import type { ChildProcess } from 'node:child_process';
  */
 export function killGroup(child: ChildProcess | undefined): void {
   if (child?.pid === undefined) return;
+  if (process.platform === 'win32') child.kill('SIGKILL');
+  else killGroupOf(child.pid);
+}
+
+/** The same by its number. */
+export function killGroupOf(pid: number): void {
   try {
-    if (process.platform === 'win32') child.kill('SIGKILL');
-    else process.kill(-child.pid, 'SIGKILL');
+    process.kill(-pid, 'SIGKILL');
   } catch {
     // Nobody is left.
   }

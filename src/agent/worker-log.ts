@@ -9,6 +9,7 @@ export class WorkerLog {
 
   readonly #tail = new LogTail();
   #file: RotatingFile | undefined;
+  #notes: Promise<void>;
 
   /** @param stderr absent when the process could not be started */
   constructor(
@@ -16,6 +17,7 @@ export class WorkerLog {
     private readonly onFileError: (error: unknown) => void,
   ) {
     this.written = this.#pump(stderr);
+    this.#notes = this.written;
   }
 
   /** The last lines, oldest first. */
@@ -27,20 +29,28 @@ export class WorkerLog {
     this.#file = file;
   }
 
+  /** A line of the agent's own, after all that the worker has written; before `close`. */
+  note(line: string): void {
+    this.#notes = this.#notes.then(() => this.#take(Buffer.from(`${line}\n`)));
+  }
+
   async close(): Promise<void> {
+    await this.#notes;
     await this.#file?.close().catch(() => {});
   }
 
   async #pump(stderr: Readable | null | undefined): Promise<void> {
     if (!stderr) return;
     try {
-      for await (const chunk of stderr as AsyncIterable<Buffer>) {
-        this.#tail.push(chunk);
-        await this.#file?.append(chunk).catch((error: unknown) => this.#loseFile(error));
-      }
+      for await (const chunk of stderr as AsyncIterable<Buffer>) await this.#take(chunk);
     } catch {
       // The pipe was torn down with the process.
     }
+  }
+
+  async #take(chunk: Buffer): Promise<void> {
+    this.#tail.push(chunk);
+    await this.#file?.append(chunk).catch((error: unknown) => this.#loseFile(error));
   }
 
   /** A full disk must not stop the stage: its last lines are still in memory. */

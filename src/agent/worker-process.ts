@@ -1,16 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { setImmediate as eventLoopTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { LoadProgress, StageFault, StageFootprint, StageUsage } from '../../gen/stageplane/v1/run.js';
 import { WorkerCommand, WorkerEvent, type WorkerHello } from '../../gen/stageplane/v1/worker.js';
 import { limits } from '../core/limits.js';
 import type { WorkerExit, WorkerFailure } from '../core/machine/agent/events.js';
+import { endMarked } from '../process/end-marked.js';
+import { PROCESS_MARK } from '../process/marked-processes.js';
 import { type Line, LineSplitter } from '../worker/line-splitter.js';
 import { parseMessageLine } from '../worker/parse-message-line.js';
 import { HealthCheck } from './health-check.js';
 import { killGroup } from './kill-group.js';
+import { preferAsVictim } from './prefer-as-victim.js';
 import type { RotatingFile } from './rotating-file.js';
 import { workerEnvironment } from './worker-environment.js';
 import { WorkerLog } from './worker-log.js';
+import type { WorkerRegister } from './worker-register.js';
 import type { WorkerTimings } from './worker-timings.js';
 import { boundedFault, boundedFootprint } from './worker-words.js';
 
@@ -23,8 +28,21 @@ export interface WorkerListener {
   /** `usage` is absent when the worker does not say what its stage holds. */
   healthy(busyMillis: bigint, usage: StageUsage | undefined): void;
   failed(failure: WorkerFailure, logTail: readonly string[]): void;
-  /** Nothing of the process is left. */
+  /** Nothing of the process is left, nor of what it has started. */
   exited(exit: WorkerExit, logTail: readonly string[]): void;
+}
+
+export interface WorkerProcessOptions {
+  /** The program and its arguments; never goes through a shell. */
+  readonly command: readonly string[];
+  readonly timings: WorkerTimings;
+  readonly onLogError: (error: unknown) => void;
+  /** What it sees beyond the allow-list of the agent's own environment. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Where it is written down while it lives. */
+  readonly register?: WorkerRegister;
+  /** Bytes that it may have for itself, as far as `command` sees to that. */
+  readonly memoryLimit?: bigint | undefined;
 }
 
 /**
@@ -36,6 +54,8 @@ export class WorkerProcess {
   readonly reaped: Promise<void>;
 
   readonly #child: ChildProcess | undefined;
+  /** In its environment, and so in that of all it starts. */
+  readonly #mark: string;
   readonly #health: HealthCheck;
   readonly #lines = new LineSplitter();
   readonly #log: WorkerLog;
@@ -49,16 +69,9 @@ export class WorkerProcess {
   #wasReaped!: () => void;
   #faultTold: Promise<void> | undefined;
 
-  /**
-   * @param command the program and its arguments; never goes through a shell
-   * @param variables what it sees beyond the allow-list of the agent's own environment
-   */
-  constructor(
-    private readonly command: readonly string[],
-    private readonly timings: WorkerTimings,
-    onLogError: (error: unknown) => void,
-    private readonly variables: Readonly<Record<string, string>> = {},
-  ) {
+  constructor(private readonly options: WorkerProcessOptions) {
+    const { timings, onLogError, register } = options;
+    this.#mark = register?.newMark() ?? randomUUID();
     this.reaped = new Promise((resolve) => {
       this.#wasReaped = resolve;
     });
@@ -105,7 +118,7 @@ export class WorkerProcess {
     if (this.#state === 'reaped' || this.#killTimer) return;
     this.#quiet();
     this.send({ command: { $case: 'stop', value: { reason } } });
-    this.#killTimer = setTimeout(() => this.kill(), this.timings.stopGrace);
+    this.#killTimer = setTimeout(() => this.kill(), this.options.timings.stopGrace);
   }
 
   /** SIGKILL, to what the worker has started as well. */
@@ -117,11 +130,12 @@ export class WorkerProcess {
   }
 
   #start(): ChildProcess | undefined {
-    const [program = '', ...args] = this.command;
+    const { command, variables, register } = this.options;
+    const [program = '', ...args] = command;
     try {
       const child = spawn(program, args, {
         stdio: 'pipe',
-        env: { ...workerEnvironment(), ...this.variables },
+        env: { ...workerEnvironment(), ...variables, [PROCESS_MARK]: this.#mark },
         // A group of its own: Ctrl-C in the agent's terminal must not reach a worker that the agent then misses.
         detached: process.platform !== 'win32',
         windowsHide: true,
@@ -132,6 +146,11 @@ export class WorkerProcess {
       child.stdin?.on('error', () => {});
       child.stdout?.on('error', () => {});
       child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
+      if (child.pid !== undefined) {
+        preferAsVictim(child.pid);
+        // Before its first command: from then on it holds something.
+        register?.started(child.pid);
+      }
       return child;
     } catch (error) {
       // Told of later, when there is someone to listen.
@@ -143,7 +162,7 @@ export class WorkerProcess {
   #startFailed(child: ChildProcess | undefined, error: Error): void {
     // The same event also tells of a signal that could not be sent to a process that is there.
     if (child?.pid !== undefined) return;
-    this.#fail({ kind: 'start-failed', command: this.command.join(' '), why: error.message });
+    this.#fail({ kind: 'start-failed', command: this.options.command.join(' '), why: error.message });
     void this.#exited(null, null);
   }
 
@@ -213,16 +232,31 @@ export class WorkerProcess {
   }
 
   async #exited(code: number | null, signal: string | null): Promise<void> {
-    const exit = { code, signal, wasKilled: this.#wasKilled };
+    const { memoryLimit, register } = this.options;
+    const exit = { code, signal, wasKilled: this.#wasKilled, memoryLimit };
     this.#quiet();
     clearTimeout(this.#killTimer);
     killGroup(this.#child);
     await this.#drained();
     await this.#faultTold;
+    await this.#endStrays();
     this.#state = 'reaped';
+    if (this.pid !== undefined) register?.reaped(this.pid);
     await this.#log.close();
     this.#listener?.exited(exit, this.logTail);
     this.#wasReaped();
+  }
+
+  /** What it has started may have left its group: nothing of a stage shall outlive it (I18). */
+  async #endStrays(): Promise<void> {
+    const worker = this.pid;
+    if (worker === undefined) return;
+    await endMarked(this.#mark, (stray) => {
+      // The others have had their SIGKILL with the group.
+      if (stray.group === worker) return;
+      this.options.register?.strayed(worker, stray);
+      this.#log.note(`the agent ended process ${stray.pid}, which this worker had left behind: ${stray.command}`);
+    });
   }
 
   /** Waits for the last words in the pipes, but not for a stranger that holds them open. */

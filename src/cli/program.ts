@@ -2,6 +2,7 @@ import { Command as Commander, Option } from 'commander';
 import { version } from '../version.js';
 import type { Command, Given } from './command.js';
 import { agentCommand } from './commands/agent.js';
+import { backupCommands } from './commands/backup.js';
 import { demoCommand } from './commands/demo.js';
 import { inspectCommand } from './commands/inspect.js';
 import { nodesCommands } from './commands/nodes.js';
@@ -28,6 +29,7 @@ const commands: readonly Command[] = [
   ...runsCommands,
   ...nodesCommands,
   serverInfoCommand,
+  ...backupCommands,
   demoCommand,
   versionCommand,
 ];

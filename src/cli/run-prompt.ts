@@ -3,9 +3,10 @@ import {
   type OrchestratorServiceClient,
   OrchestratorServiceService as service,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
-import type { Run } from '../../gen/stageplane/v1/run.js';
-import { streamCall, unaryCall } from '../grpc/client.js';
+import { type Run, RunOutcome, RunPhase } from '../../gen/stageplane/v1/run.js';
+import { streamCall } from '../grpc/client.js';
 import { RpcError } from '../grpc/rpc-error.js';
+import { readRun } from '../launcher/follow-run.js';
 import { type ExitCode, exitCode } from './exit-code.js';
 import type { Interrupts } from './interrupts.js';
 import type { Output } from './output.js';
@@ -34,15 +35,21 @@ export async function runPrompt({ client, output, run, interrupts }: RunPrompt):
   const display = await openRunDisplay(output.json || output.terminal ? output : output.besides);
   const stopWaiting = stopOnInterrupt({ client, display, runId, interrupts });
   try {
-    const comingUp = { client, display, run, afterRevision: run.revision, until: 'ready', signal } as const;
-    const up = await watchUntil(comingUp);
-    if (up.kind === 'detached') return leftAlone(output, runId);
-    if (!isOver(up.view)) await answer(client, output, runId, interrupts);
-    const { run: now = run } = await unaryCall(client, service.getRun, { runId }, { signal });
-    const rest = { display: quiet(display), run: now, afterRevision: now.revision, until: 'done' } as const;
-    const end = await watchUntil({ ...comingUp, ...rest });
-    if (end.kind === 'detached') return leftAlone(output, runId);
-    return endOf(output, end.view, interrupts);
+    for (let now = run; ; ) {
+      const comingUp = { client, display, run: now, afterRevision: now.revision, until: 'ready', signal } as const;
+      const up = await watchUntil(comingUp);
+      if (up.kind === 'detached') return leftAlone(output, runId);
+      const isAnswered = isOver(up.view) || (await answer(client, output, runId, interrupts));
+      now = (await readRun(client, runId, signal)) ?? now;
+      if (!isAnswered && mayBeAnsweredYet(now, up.view.generation)) {
+        display.note('BEGINS_AGAIN', `run ${runId} begins again, and its answer with it`);
+        continue;
+      }
+      const rest = { display: quiet(display), run: now, afterRevision: now.revision, until: 'done' } as const;
+      const end = await watchUntil({ ...comingUp, ...rest });
+      if (end.kind === 'detached') return leftAlone(output, runId);
+      return endOf(output, end.view, interrupts);
+    }
   } catch (error) {
     if (error instanceof RpcError && signal.aborted) return leftAlone(output, runId);
     throw error;
@@ -52,19 +59,29 @@ export async function runPrompt({ client, output, run, interrupts }: RunPrompt):
   }
 }
 
+/** The answer broke off with its generation, and there is or will be another one. */
+function mayBeAnsweredYet({ outcome, phase, generation }: Run, asked: number): boolean {
+  if (outcome !== RunOutcome.RUN_OUTCOME_UNSPECIFIED) return false;
+  return generation > asked || phase === RunPhase.RUN_PHASE_TEARING_DOWN;
+}
+
+/** Whether the whole answer was printed. */
 async function answer(
   client: OrchestratorServiceClient,
   output: Output,
   runId: bigint,
   interrupts: Interrupts,
-): Promise<void> {
+): Promise<boolean> {
   const signal = interrupts.second;
   const request = GenerateRequest.fromPartial({ runId, attach: true });
   try {
-    await printAnswer(output, streamCall(client, service.generate, request, { signal }), signal);
+    return (
+      (await printAnswer(output, streamCall(client, service.generate, request, { signal }), signal)).kind === 'done'
+    );
   } catch (error) {
     // The run says how it ended; its answer was cut off with it.
     if (!(error instanceof RpcError)) throw error;
+    return false;
   }
 }
 

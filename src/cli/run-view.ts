@@ -9,6 +9,7 @@ import {
   RunPhase,
   type StageFault,
   StagePhase,
+  type StageStatus,
 } from '../../gen/stageplane/v1/run.js';
 
 /** A run as its watcher knows it: what it was at first, and every update since. */
@@ -45,17 +46,21 @@ export function runViewOf(run: Run): RunView {
     cause: run.cause,
     generation: run.generation,
     fidelity: run.fidelity,
-    stages: run.stages.map((stage) => ({
-      index: stage.stageIndex,
-      nodeId: stage.nodeId,
-      node: stage.nodeName || `node ${stage.nodeId}`,
-      phase: stage.phase,
-      layerStart: stage.layerStart,
-      layerEnd: stage.layerEndExclusive,
-      progress: stage.progress,
-      fault: stage.fault,
-      exceeded: undefined,
-    })),
+    stages: run.stages.map(stageViewOf),
+  };
+}
+
+function stageViewOf(stage: StageStatus): StageView {
+  return {
+    index: stage.stageIndex,
+    nodeId: stage.nodeId,
+    node: stage.nodeName || `node ${stage.nodeId}`,
+    phase: stage.phase,
+    layerStart: stage.layerStart,
+    layerEnd: stage.layerEndExclusive,
+    progress: stage.progress,
+    fault: stage.fault,
+    exceeded: undefined,
   };
 }
 
@@ -86,11 +91,14 @@ export function isFaulted(view: RunView): boolean {
 }
 
 function afterEvent(view: RunView, { detail, generation }: RunEvent): RunView {
+  // What becomes of an earlier generation is no part of the picture any more.
+  if (generation < view.generation) return view;
   const current = generation > view.generation ? nextGeneration(view, generation) : view;
   switch (detail?.$case) {
     case 'runPhase': {
-      const { phase, outcome, cause } = detail.value;
-      return { ...current, phase, outcome, cause: cause ?? current.cause };
+      const { phase, outcome, cause, stages } = detail.value;
+      const placed = stages.length > 0 ? { stages: stages.map(stageViewOf) } : {};
+      return { ...current, ...placed, phase, outcome, cause: cause ?? current.cause };
     }
     case 'stagePhase': {
       const { stageIndex, nodeId, phase } = detail.value;

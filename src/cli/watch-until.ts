@@ -1,5 +1,5 @@
 import type { OrchestratorServiceClient } from '../../gen/stageplane/v1/orchestrator_service.js';
-import { type Run, RunPhase } from '../../gen/stageplane/v1/run.js';
+import { type Run, RunOutcome, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { followRun, type RunNews } from '../launcher/follow-run.js';
 import type { RunDisplay } from './run-display.js';
@@ -28,7 +28,7 @@ export interface Watch {
 export async function watchUntil({ client, display, run, afterRevision, until, signal }: Watch): Promise<WatchEnd> {
   // Events that the run is already past would take the newest view back and forth.
   let view = afterRevision < run.revision ? unplayed(runViewOf(run)) : runViewOf(run);
-  const reached = () => isOver(view) || (until === 'ready' && view.phase >= RunPhase.RUN_PHASE_RUNNING);
+  const reached = () => isOver(view) || (until === 'ready' && isDecided(view));
   try {
     display.redraw(view);
     if (reached()) return { kind: 'reached', view };
@@ -44,6 +44,11 @@ export async function watchUntil({ client, display, run, afterRevision, until, s
   } finally {
     display.close();
   }
+}
+
+/** It runs, or never will: one that faulted and is to begin again may yet. */
+function isDecided({ phase, outcome }: RunView): boolean {
+  return phase === RunPhase.RUN_PHASE_RUNNING || outcome !== RunOutcome.RUN_OUTCOME_UNSPECIFIED;
 }
 
 function advance(view: RunView, news: RunNews): RunView {

@@ -11,7 +11,7 @@ export type SessionId = Brand<string, 'SessionId'>;
 export type Revision = Brand<bigint, 'Revision'>;
 /** Milliseconds on a clock that never goes back. Only differences mean anything. */
 export type Millis = Brand<number, 'Millis'>;
-/** Milliseconds since 1970, for people. Nothing is decided by it. */
+/** Milliseconds since 1970, for people. It decides only when a drain ends, which no restart may put off. */
 export type WallMillis = Brand<number, 'WallMillis'>;
 
 export const runId = (value: bigint): RunId => value as RunId;

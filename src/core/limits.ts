@@ -79,6 +79,18 @@ export const limits = {
   /** Bytes of an accelerator's memory that its driver takes for a process: 250 to 500 MiB are seen, the larger is safe. */
   acceleratorOverheadBytes: 500 * 1024 ** 2,
 
+  // --- beginning again
+  /** Milliseconds before a run's second attempt when nobody says; it doubles with each. */
+  restartBackoffMillis: 1000,
+  /** Milliseconds between two attempts at most. */
+  restartBackoffMaxMillis: 5 * 60_000,
+  /** Attempts after the first that a run may ask for: with the longest backoff, most of a working day. */
+  restartAttempts: 100,
+  /** Milliseconds between two looks whether a run fits beside a node that is drained: each is a plan. */
+  drainCheckMillis: 5000,
+  /** Milliseconds that a drain may take. */
+  drainMillis: 30 * 24 * 60 * 60_000,
+
   // --- messages
   /** Bytes of one message that the orchestrator accepts. */
   serverReceiveBytes: 1024 * 1024,
@@ -133,8 +145,16 @@ export const limits = {
   nodes: 10_000,
   /** From so many nodes on, losing more than half of them at once is rather the orchestrator's own network. */
   massLossNodes: 10,
-  /** Epochs and pinned node ids from here on are no history but an attack: a counter must never run out. */
+  /** Pinned node ids from here on are no history but an attack: a counter must never run out. */
   claimedCounter: 2n ** 62n,
+  /** Likewise epochs: a generation session is named by its epoch and 32 bits. */
+  claimedEpoch: 2n ** 31n,
+  /** Epochs that an older copy of a store skips at least: more starts than it has missed. */
+  lostEpochs: 1000n,
+  /** Further epochs that a backup skips, drawn below this, so that the same one put back twice goes on in two places. */
+  epochDraw: 1_000_000,
+  /** Runs, nodes and revisions that go with each of them: a million at least in all, more than were lost. */
+  idsPerLostEpoch: 1000n,
   /** Bytes of a node name: a DNS label, so that a resolver can use it. */
   nameBytes: 63,
   /** Bytes of an instance or process id. */
@@ -162,6 +182,8 @@ export const limits = {
   loopPulseMillis: 500,
   /** Milliseconds that a pulse may be late; above, the process itself was away, and silence says nothing of the nodes. */
   loopStallMillis: 2000,
+  /** Milliseconds between two lines that say how far something is. */
+  progressLineMillis: 1000,
   /** Milliseconds after which a timer is tried again whose turn could not be committed. */
   turnRetryMillis: 1000,
   /** Milliseconds that agents stay away from an orchestrator that stops. */
@@ -300,6 +322,14 @@ export const limits = {
   gpuQueryMillis: 3000,
   /** Milliseconds that the pipes of a worker that has exited may stay open; a grandchild may hold them for ever. */
   workerPipesMillis: 1000,
+  /** Milliseconds between two looks at whether a process that a worker left behind is gone; the first kill mostly does it. */
+  strayLookMillis: 20,
+  /** Milliseconds that a start waits for the end of what an earlier agent left: a driver may take seconds to free a GPU. */
+  leftWorkerMillis: 10_000,
+  /** Points of 1000 that the kernel adds to a worker's share of memory when it looks for a process to end for memory. */
+  workerOomScore: 200,
+  /** Bytes of a command line in the log. */
+  commandBytes: 256,
   /** Workers of our own that an agent starts ahead of need when nobody says: one for a stage, one for the next. */
   defaultWarmWorkers: 2,
   /** Milliseconds that a stage may be at one micro-batch when nobody says; a GPU needs one, a processor seconds. */

@@ -60,8 +60,10 @@ function eventLine({ revision, detail }: RunEvent): string {
       const { stageIndex, phase } = detail.value;
       return `${number} stage ${stageIndex} ${label.stagePhase(phase)}`;
     }
+    case 'fault':
+      return `${number} stage ${detail.value.stageIndex} faulted`;
     default:
-      return `${number} stage ${detail?.value.stageIndex} faulted`;
+      return `${number} ${detail?.$case}`;
   }
 }
 

@@ -1,10 +1,10 @@
 import type { ClientOptions } from '@grpc/grpc-js';
 import { limits } from '../core/limits.js';
+import { keepaliveOptions } from './keepalive-options.js';
 
 /** Options of every client: CLI, dashboard and launchers. */
 export const clientOptions: ClientOptions = {
-  'grpc.keepalive_time_ms': limits.keepaliveMillis,
-  'grpc.keepalive_timeout_ms': limits.keepaliveAnswerMillis,
+  ...keepaliveOptions,
   'grpc.max_receive_message_length': limits.clientReceiveBytes,
   'grpc.max_send_message_length': limits.serverReceiveBytes,
   'grpc.enable_channelz': 0,

@@ -1,11 +1,10 @@
 import type { ServerOptions } from '@grpc/grpc-js';
 import { limits } from '../core/limits.js';
+import { keepaliveOptions } from './keepalive-options.js';
 
 /** Options of the orchestrator's servers. grpc-js bounds none of this by itself (I16). */
 export const serverOptions: ServerOptions = {
-  // Without keepalive, every write to a frozen client "succeeds".
-  'grpc.keepalive_time_ms': limits.keepaliveMillis,
-  'grpc.keepalive_timeout_ms': limits.keepaliveAnswerMillis,
+  ...keepaliveOptions,
   'grpc.max_connection_idle_ms': limits.idleConnectionMillis,
   'grpc.max_concurrent_streams': limits.streamsPerConnection,
   'grpc-node.max_session_memory': limits.connectionMemoryMiB,

@@ -43,14 +43,38 @@ export async function* followRun(
       if (run) yield { kind: 'snapshot', run };
       if (run?.phase === RunPhase.RUN_PHASE_DONE) return;
     } catch (error) {
-      if (!(error instanceof RpcError) || signal.aborted || !mayHeal(error)) throw error;
-      if (Date.now() - heard > limits.watchRetryMillis) throw error;
+      if (!isWorthWaiting(error, heard, signal)) throw error;
       if (attempt === 0) yield { kind: 'broken', error };
     }
-    await sleep(Math.min(limits.watchBackoffMinMillis * 2 ** attempt, limits.reconnectMillis), undefined, {
-      signal,
-    }).catch(() => {});
+    await backOff(attempt, signal);
   }
+}
+
+/** The run as it is now. Throws RpcError as `followRun` does, and as late. */
+export async function readRun(
+  client: OrchestratorServiceClient,
+  runId: bigint,
+  signal: AbortSignal,
+): Promise<Run | undefined> {
+  const since = Date.now();
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return (await unaryCall(client, service.getRun, { runId }, { signal })).run;
+    } catch (error) {
+      if (!isWorthWaiting(error, since, signal)) throw error;
+    }
+    await backOff(attempt, signal);
+  }
+}
+
+function isWorthWaiting(error: unknown, since: number, signal: AbortSignal): error is RpcError {
+  if (!(error instanceof RpcError) || signal.aborted || !mayHeal(error)) return false;
+  return Date.now() - since <= limits.watchRetryMillis;
+}
+
+async function backOff(attempt: number, signal: AbortSignal): Promise<void> {
+  const delay = Math.min(limits.watchBackoffMinMillis * 2 ** attempt, limits.reconnectMillis);
+  await sleep(delay, undefined, { signal }).catch(() => {});
 }
 
 /** Whether a call failed for want of a connection or of room, not because of what it asked. */

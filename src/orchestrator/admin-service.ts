@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AdminServiceService, GetServerInfoResponse } from '../../gen/stageplane/v1/admin_service.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { RpcError } from '../grpc/rpc-error.js';
+import type { Backups } from './backups.js';
 import type { Loop } from './loop.js';
 import { unimplemented } from './unimplemented.js';
 
@@ -12,7 +13,7 @@ type Bodies = ServiceBodies<typeof AdminServiceService>;
 export type ServerFacts = Pick<GetServerInfoResponse, 'version' | 'listenAddress' | 'dataFolder' | 'startedAt'>;
 
 /** AdminService, for the operator of this machine. */
-export function adminService(loop: Loop, facts: ServerFacts, logger: Logger): Bodies {
+export function adminService(loop: Loop, facts: ServerFacts, backups: Backups, logger: Logger): Bodies {
   const { world } = loop;
   return {
     async getServerInfo() {
@@ -26,6 +27,8 @@ export function adminService(loop: Loop, facts: ServerFacts, logger: Logger): Bo
         connectedNodes: connected.length,
         activeRuns: active.length,
         ignoredMessages: BigInt(world.ignoredMessages),
+        now: new Date(),
+        backup: backups.progress,
       };
     },
 
@@ -45,6 +48,12 @@ export function adminService(loop: Loop, facts: ServerFacts, logger: Logger): Bo
       return {};
     },
 
+    async backup(request, { signal }) {
+      const made = await backups.make(request, signal);
+      logger.info({ path: request.path, ...made }, 'backup made');
+      return made;
+    },
+
     async createJoinToken() {
       throw unimplemented('JOIN_TOKENS', 'joining by token', 'agents on this machine need none');
     },
@@ -53,9 +62,6 @@ export function adminService(loop: Loop, facts: ServerFacts, logger: Logger): Bo
     },
     async listAuditEvents() {
       throw unimplemented('AUDIT', 'the audit log', 'the orchestrator logs each request');
-    },
-    async backup() {
-      throw unimplemented('BACKUP', 'an online backup', 'stop the orchestrator and copy its data folder');
     },
   };
 }

@@ -38,6 +38,10 @@ export function answerError(answer: Answer): RpcError {
       const message = `${answer.limit} runs are kept already: delete finished ones with \`stageplane runs delete\``;
       return new RpcError(status.RESOURCE_EXHAUSTED, 'TOO_MANY_RUNS', message);
     }
+    case 'node-connected': {
+      const message = `node "${answer.name}" is connected: drain it, stop its agent, then delete it`;
+      return new RpcError(status.FAILED_PRECONDITION, 'NODE_CONNECTED', message);
+    }
     default:
       throw new Error(`${answer.kind} is no error`);
   }

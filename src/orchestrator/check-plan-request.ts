@@ -3,7 +3,6 @@ import { RestartMode, type RestartPolicy } from '../../gen/stageplane/v1/run.js'
 import { limits } from '../core/limits.js';
 import type { FieldViolation } from '../grpc/field-violation.js';
 import { throwIfAny } from '../grpc/throw-if-any.js';
-import { unimplemented } from './unimplemented.js';
 
 /** What a request may ask over gRPC beyond its shape; throws RpcError. */
 export function checkPlanRequest(plan: PlanRequest): void {
@@ -34,13 +33,18 @@ function checkConstraints(
   atMost(`${field}.pins`, constraints?.pins.length, limits.stagesPerRequest);
 }
 
-/** The one policy of this version is never to restart; throws RpcError for any other. */
+/** How often and how soon a run may begin again; throws RpcError. */
 export function checkRestartPolicy(restart: RestartPolicy | undefined): void {
-  if (restart?.mode === RestartMode.RESTART_MODE_ON_FAULT) {
-    throw unimplemented(
-      'RESTART_POLICY',
-      'restarting a run after a fault',
-      'leave restart out, or set RESTART_MODE_NEVER',
-    );
+  if (restart?.mode !== RestartMode.RESTART_MODE_ON_FAULT) return;
+  const violations: FieldViolation[] = [];
+  const { maxAttempts, backoffMillis } = restart;
+  if (maxAttempts < 1 || maxAttempts > limits.restartAttempts) {
+    const description = `${maxAttempts} is not between 1 and ${limits.restartAttempts}, the attempts that a run may have after the first`;
+    violations.push({ field: 'restart.max_attempts', description });
   }
+  if (backoffMillis > limits.restartBackoffMaxMillis) {
+    const description = `${backoffMillis} is above the longest wait, ${limits.restartBackoffMaxMillis} milliseconds`;
+    violations.push({ field: 'restart.backoff_millis', description });
+  }
+  throwIfAny(violations);
 }

@@ -8,8 +8,10 @@ import { takePage } from './page.js';
 
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 
-/** Looking at nodes, and keeping new stages away from them. */
-export function nodeCalls(loop: Loop): Pick<Bodies, 'listNodes' | 'getNode' | 'cordonNode' | 'uncordonNode'> {
+/** Looking at nodes, keeping new stages away from them, and forgetting them. */
+export function nodeCalls(
+  loop: Loop,
+): Pick<Bodies, 'listNodes' | 'getNode' | 'cordonNode' | 'uncordonNode' | 'deleteNode'> {
   const view = (id: bigint) => {
     const draft = loop.peek();
     const node = draft.node(nodeId(id));
@@ -45,5 +47,11 @@ export function nodeCalls(loop: Loop): Pick<Bodies, 'listNodes' | 'getNode' | 'c
     getNode: async (request) => view(request.nodeId),
     cordonNode: async (request) => setCordon(request.nodeId, true),
     uncordonNode: async (request) => setCordon(request.nodeId, false),
+    async deleteNode(request) {
+      const id = nodeId(request.nodeId);
+      const answer = await loop.request((call) => ({ kind: 'node-delete-requested', call, nodeId: id }));
+      if (answer.kind !== 'deleted') throw answerError(answer);
+      return {};
+    },
   };
 }

@@ -2,9 +2,11 @@ import {
   type DeviceReservation,
   type Node,
   type NodeCondition,
+  type NodeDrain,
   NodeConditionType as Type,
 } from '../../gen/stageplane/v1/node.js';
 import type { Draft } from '../core/machine/draft.js';
+import { drainingRuns } from '../core/machine/drain.js';
 import { committedStages, liveStages, measuredDevices, obstacleOf } from '../core/machine/pool.js';
 import type { NodeState } from '../core/machine/state.js';
 
@@ -18,12 +20,18 @@ export function nodeView(draft: Draft, node: NodeState): Node {
     conditions: conditionsOf(draft, node),
     descriptor: { ...node.descriptor, devices: measuredDevices(draft, node) },
     engines: [...node.engines],
-    liveStages: liveStages(draft, node),
+    liveStages: liveStages(draft, node).length,
     lastContact: contact?.lastHeardWall === undefined ? undefined : new Date(contact.lastHeardWall),
     createdAt: new Date(node.createdAt),
     revision: node.revision,
     reservations: reservationsOf(draft, node),
+    drain: drainView(draft, node),
   };
+}
+
+function drainView(draft: Draft, { nodeId, drainUntil }: NodeState): NodeDrain | undefined {
+  if (drainUntil === undefined) return undefined;
+  return { deadline: new Date(drainUntil), runs: drainingRuns(draft, nodeId) };
 }
 
 /** The sums that a plan's budgets are made of. */
@@ -46,7 +54,7 @@ function conditionsOf(draft: Draft, node: NodeState): NodeCondition[] {
     condition(Type.NODE_CONDITION_TYPE_RECONCILED, connected && contact?.reconciledAt !== undefined),
     condition(Type.NODE_CONDITION_TYPE_SCHEDULABLE, obstacle === undefined, obstacle?.message),
     condition(Type.NODE_CONDITION_TYPE_CORDONED, node.cordoned),
-    condition(Type.NODE_CONDITION_TYPE_DRAINING, false),
+    condition(Type.NODE_CONDITION_TYPE_DRAINING, node.drainUntil !== undefined),
     condition(Type.NODE_CONDITION_TYPE_LOST, contact?.lost ?? false),
   ];
 }

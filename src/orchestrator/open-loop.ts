@@ -1,6 +1,9 @@
+import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
+import { limits } from '../core/limits.js';
 import type { Rules } from '../core/machine/rules.js';
-import type { StoredWorld } from '../core/machine/state.js';
+import type { ClusterState, StoredWorld } from '../core/machine/state.js';
+import { stepOver } from '../core/machine/step-over.js';
 import type { Timings } from '../core/machine/timings.js';
 import { openWorld } from '../core/machine/world.js';
 import type { Store } from '../store/store.js';
@@ -35,12 +38,13 @@ export interface OpenLoop {
 }
 
 /** Everything that was stored, under an epoch of its own: nothing is sent before that one is committed (I5). */
-export function beginEpoch(store: Store): StoredWorld {
+export function beginEpoch(store: Store, logger: Logger): StoredWorld {
   const stored = store.load();
-  const cluster = { ...stored.cluster, epoch: stored.cluster.epoch + 1n };
+  const cluster = nextCluster(stored.cluster, store.isBackup, logger);
   store.commit({
     cluster,
     nodes: [],
+    deletedNodes: [],
     runs: [],
     deletedRuns: [],
     requests: [],
@@ -49,6 +53,17 @@ export function beginEpoch(store: Store): StoredWorld {
     footprints: [],
   });
   return { ...stored, cluster };
+}
+
+/** The cluster of this start: a new epoch (I5), and after a backup was put back ids that nobody has seen (I3). */
+function nextCluster(stored: ClusterState, isBackup: boolean, logger: Logger): ClusterState {
+  if (!isBackup) return { ...stored, epoch: stored.epoch + 1n };
+  // Drawn, for the same backup may have been put back before; a life begun then is lost too.
+  const skipped = limits.lostEpochs + BigInt(randomInt(limits.epochDraw));
+  const cluster = stepOver(stored, stored.epoch + skipped);
+  const { epoch, nextRunId, nextNodeId } = cluster;
+  logger.warn({ epoch, nextRunId, nextNodeId }, 'started from a backup: epoch and ids step over what came after it');
+  return cluster;
 }
 
 /** The machine on what was stored, with everything that carries out what it decides. */

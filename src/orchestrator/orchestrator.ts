@@ -107,7 +107,7 @@ interface Started {
 
 async function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error) => void): Promise<Started> {
   const { logger, timings, edges: flags = {}, tokenEndpoints } = config;
-  const stored = beginEpoch(store);
+  const stored = beginEpoch(store, logger);
   const { cluster } = stored;
   const library = new ModelLibrary(config.models);
   const post = (event: ClusterEvent) => opened.loop.post(event);

@@ -56,6 +56,7 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
           requestId: request.requestId,
           digest: payloadDigest(request),
           plan: planned,
+          restart: request.restart,
           ...model,
           expectedPlanId: request.expectedPlanId,
           expected: recent.find(request.expectedPlanId),

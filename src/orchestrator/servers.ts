@@ -18,7 +18,8 @@ import { version } from '../version.js';
 import { adminService } from './admin-service.js';
 import { adminSocketOf } from './admin-socket.js';
 import { agentService } from './agent-service.js';
-import { laterCalls } from './later-calls.js';
+import { Backups } from './backups.js';
+import { drainCall } from './drain-call.js';
 import type { Loop } from './loop.js';
 import type { ModelLibrary } from './model-library.js';
 import { nodeCalls } from './node-calls.js';
@@ -62,7 +63,7 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
     ...generateCalls({ loop, store, hub, endpoints }),
     ...watchCalls(loop, store, hub),
     ...nodeCalls(loop),
-    ...laterCalls,
+    ...drainCall(loop, hub),
   };
   addService(server, OrchestratorServiceService, calls, { logger, streams });
   addService(server, NodeAgentServiceService, agentService(loop, sessions), { logger, streams });
@@ -82,16 +83,18 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
 
 /** Opens AdminService on a socket in the data folder that its owner alone can use. Rejects with StartupError. */
 export async function openAdminServer(inside: Inside, dataFolder: string, listenAddress: string): Promise<Listening> {
-  const { loop, logger } = inside;
+  const { loop, store, logger } = inside;
+  const backups = new Backups(store, dataFolder);
   const streams = new OpenStreams();
   const server = new Server(serverOptions);
   const facts = { version, listenAddress, dataFolder, startedAt: new Date() };
-  addService(server, AdminServiceService, adminService(loop, facts, logger), { logger, streams });
+  addService(server, AdminServiceService, adminService(loop, facts, backups, logger), { logger, streams });
   addReflection(server, streams, ['stageplane.v1.AdminService']);
   const address = addressOf(await bindUnix(server, adminSocketOf(dataFolder), 0o600));
   return {
     address,
     stop: async () => {
+      await backups.stop();
       await gracefulStop({ server, addresses: [address], streams });
     },
   };

@@ -33,9 +33,11 @@ function subjectOf(timer: Timer): string {
       return `stage ${timer.runId}/${timer.stageIndex}/${timer.generation}`;
     case 'grace':
     case 'fence':
+    case 'drain':
       return `${timer.kind} ${timer.nodeId}`;
     case 'cause':
     case 'edges':
+    case 'restart':
       return `${timer.kind} ${timer.runId}`;
   }
 }

@@ -10,7 +10,7 @@ import type { Store } from '../store/store.js';
 import { runNotFound } from './answer-errors.js';
 import type { Loop } from './loop.js';
 import { nodeView } from './node-view.js';
-import type { WatchHub } from './watch-hub.js';
+import { admitWatcher, type WatchHub } from './watch-hub.js';
 
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 
@@ -19,7 +19,7 @@ export function watchCalls(loop: Loop, store: Store, hub: WatchHub): Pick<Bodies
   return {
     async watchRun(request, stream) {
       const id = runId(request.runId);
-      admit(hub);
+      admitWatcher(hub);
       if (!loop.world.runs.has(id)) throw runNotFound(id);
       if (request.afterRevision > loop.world.cluster.revision) throw revisionAhead(request.afterRevision);
       await replay(store, stream, id, revision(request.afterRevision));
@@ -30,15 +30,13 @@ export function watchCalls(loop: Loop, store: Store, hub: WatchHub): Pick<Bodies
     },
 
     async watchNodes(_request, stream) {
-      admit(hub);
+      admitWatcher(hub);
       const send = (ids: Iterable<NodeId>) => {
         const draft = loop.peek();
         for (const id of ids) {
           const node = draft.node(id);
-          if (node)
-            stream.write({
-              update: { $case: 'node', value: nodeView(draft, node) },
-            });
+          if (node) stream.write({ update: { $case: 'node', value: nodeView(draft, node) } });
+          else stream.write({ update: { $case: 'removedNodeId', value: id } });
         }
         const progress = { revision: loop.world.cluster.revision };
         stream.write({ update: { $case: 'progress', value: progress } });
@@ -81,12 +79,6 @@ async function follow(hub: WatchHub, stream: StreamWriter<WatchRunResponse>, id:
 
 function bookmark(stream: StreamWriter<WatchRunResponse>, at: Revision): void {
   stream.write({ update: { $case: 'progress', value: { revision: at } } });
-}
-
-function admit(hub: WatchHub): void {
-  if (hub.watchers < limits.watchers) return;
-  const message = `${limits.watchers} watches are open already: close some, or try again later`;
-  throw new RpcError(status.RESOURCE_EXHAUSTED, 'TOO_MANY_WATCHERS', message);
 }
 
 function revisionAhead(after: bigint): RpcError {

@@ -1,6 +1,9 @@
+import { status } from '@grpc/grpc-js';
 import type { RunEvent } from '../../gen/stageplane/v1/run.js';
 import type { NodeId, Revision, RunId } from '../core/ids.js';
+import { limits } from '../core/limits.js';
 import type { StageProgress } from '../core/machine/draft.js';
+import { RpcError } from '../grpc/rpc-error.js';
 
 /** What one committed turn means to a watcher of a run. */
 export interface RunUpdate {
@@ -63,4 +66,11 @@ export class WatchHub {
       for (const listener of listeners) listener(update);
     }
   }
+}
+
+/** Throws RpcError when nobody else may watch. */
+export function admitWatcher(hub: WatchHub): void {
+  if (hub.watchers < limits.watchers) return;
+  const message = `${limits.watchers} watches are open already: close some, or try again later`;
+  throw new RpcError(status.RESOURCE_EXHAUSTED, 'TOO_MANY_WATCHERS', message);
 }

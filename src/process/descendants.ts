@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { readProcessStat } from './process-stat.js';
 
 /** Ids of every process that `root` started, directly or not, as far as they have not been handed to another parent. */
 export function descendantsOf(root: number): number[] {
@@ -18,7 +19,7 @@ export function descendantsOf(root: number): number[] {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return process.platform !== 'linux' || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    return process.platform !== 'linux' || !['Z', 'X'].includes(readProcessStat(pid)?.state ?? 'X');
   } catch {
     return false;
   }
@@ -39,16 +40,10 @@ function listProcesses(): ProcessEntry[] {
     .map(([pid = 0, parent = 0]) => ({ pid, parent }));
 }
 
+/** None when it ended while we looked. */
 function readStat(name: string): ProcessEntry[] {
-  try {
-    // The second field is the command in parentheses and may hold anything; the parent is the second word after it.
-    const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-    const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return [{ pid: Number(name), parent: Number(parent) }];
-  } catch {
-    // It ended while we looked.
-    return [];
-  }
+  const stat = readProcessStat(Number(name));
+  return stat ? [stat] : [];
 }
 
 function isNumber(name: string): boolean {

@@ -42,8 +42,11 @@ export class WholeModel {
     this.failed = new Promise((resolve) => {
       this.#fail = resolve;
     });
-    this.#worker = new WorkerProcess(ownWorker().command, defaultWorkerTimings, () => {}, {
-      [SLICE_FOLDER]: join(folder, 'slices'),
+    this.#worker = new WorkerProcess({
+      command: ownWorker().command,
+      timings: defaultWorkerTimings,
+      onLogError: () => {},
+      variables: { [SLICE_FOLDER]: join(folder, 'slices') },
     });
     const loaded = this.#listenToWorker(whole.plan.runId);
     let connected!: () => void;

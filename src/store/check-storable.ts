@@ -12,7 +12,8 @@ export function checkStorable(changes: Changes): void {
   for (const node of changes.nodes) check(node.nodeId, 'node id');
   for (const { after } of changes.runs) {
     check(after.runId, 'run id');
-    for (const stage of after.stages) check(stage.nodeId, 'node id of a stage');
+    for (const { nodeId } of after.stages) check(nodeId, 'node id of a stage');
+    for (const { stage } of after.remnants) check(stage.nodeId, 'node id of a stage');
   }
   for (const { deviceBytes, revision } of changes.footprints) {
     check(deviceBytes, 'size of a footprint');

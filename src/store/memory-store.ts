@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { deserialize, serialize } from 'node:v8';
 import type { RunEvent } from '../../gen/stageplane/v1/run.js';
 import type { TextAnswer } from '../../gen/stageplane/v1/token_endpoint.js';
 import type { NodeId, Revision, RunId } from '../core/ids.js';
@@ -11,12 +13,21 @@ import type {
   RunState,
   StoredWorld,
 } from '../core/machine/state.js';
+import { withoutVolatile } from '../core/machine/without-volatile.js';
 import { checkStorable } from './check-storable.js';
 import { firstCluster } from './first-cluster.js';
-import type { Store, StoreOptions } from './store.js';
+import type { BackupOptions, BackupOutcome, Store, StoreOptions } from './store.js';
+
+/** What it has, as a backup has it. */
+interface Content {
+  readonly world: StoredWorld;
+  readonly events: ReadonlyMap<RunId, RunEvent[]>;
+  readonly answers: ReadonlyMap<RunId, TextAnswer>;
+}
 
 /** A store without a disk, for simulations and tests: it survives `close`, but not the process. */
 export class MemoryStore implements Store {
+  isBackup = false;
   private cluster: ClusterState;
   private readonly requestRecords: number;
   private readonly footprintRecords: number;
@@ -31,6 +42,18 @@ export class MemoryStore implements Store {
     this.cluster = firstCluster(options.newClusterId());
     this.requestRecords = options.requestRecords ?? limits.requestRecords;
     this.footprintRecords = options.footprintRecords ?? limits.footprintRecords;
+  }
+
+  /** A store with the content of a backup. */
+  static fromBackup(file: string, options: StoreOptions): MemoryStore {
+    const { world, events, answers } = deserialize(readFileSync(file)) as Content;
+    const store = new MemoryStore(options);
+    const runs = world.runs.map((after) => ({ before: undefined, after }));
+    const parts = { deletedNodes: [], deletedRuns: [], events: [...events.values()].flat(), answers: [] };
+    store.commit({ ...world, ...parts, runs });
+    for (const [id, answer] of answers) store.answers.set(id, answer);
+    store.isBackup = true;
+    return store;
   }
 
   load(): StoredWorld {
@@ -52,8 +75,10 @@ export class MemoryStore implements Store {
     const answers = changes.answers.filter(({ runId }) => !deleted.has(runId));
     for (const { runId } of answers) this.checkRun(runId, changes, 'an answer');
 
+    this.isBackup = false;
     this.cluster = changes.cluster;
     for (const node of changes.nodes) this.nodes.set(node.nodeId, node);
+    for (const id of changes.deletedNodes) this.nodes.delete(id);
     for (const { after } of changes.runs) this.runs.set(after.runId, after);
     for (const request of changes.requests) this.requests.set(request.requestId, request);
     for (const event of events) this.appendEvent(event);
@@ -78,6 +103,19 @@ export class MemoryStore implements Store {
   }
 
   checkpoint(): void {}
+
+  async backup(file: string, { signal }: BackupOptions): Promise<BackupOutcome> {
+    if (signal.aborted) return { kind: 'cancelled' };
+    const content: Content = { world: this.load(), events: this.events, answers: this.answers };
+    try {
+      const bytes = serialize(content);
+      writeFileSync(file, bytes);
+      return { kind: 'made', bytes: bytes.length, revision: this.cluster.revision };
+    } catch (error) {
+      const { code = '', message } = error as NodeJS.ErrnoException;
+      return { kind: 'failed', code, detail: message };
+    }
+  }
 
   close(): void {}
 
@@ -111,10 +149,6 @@ export class MemoryStore implements Store {
       this.footprints.delete(key);
     }
   }
-}
-
-function withoutVolatile(run: RunState): RunState {
-  return { ...run, volatile: {}, stages: run.stages.map((stage) => ({ ...stage, volatile: {} })) };
 }
 
 function ascending<T>(items: Iterable<T>, key: (item: T) => bigint): T[] {

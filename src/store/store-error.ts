@@ -14,8 +14,8 @@ const sentences: Readonly<Record<StoreErrorKind, (folder: string, detail: string
   'read-only': (folder) =>
     `the data folder ${folder} is read-only: make it writable for this user, or name another folder with --data`,
   corrupt: (folder, detail) =>
-    `the database in the data folder ${folder} is damaged (${detail}): restore a backup of the folder, ` +
-    'or move stageplane.db* out of it to begin with an empty cluster',
+    `the database in the data folder ${folder} is damaged (${detail}): put a backup in its place with ` +
+    `\`stageplane restore FILE --data ${folder} --force\`, or move stageplane.db* out of it to begin with an empty cluster`,
   'newer-version': (folder, detail) =>
     `the database in the data folder ${folder} was written by a newer stageplane (${detail}): ` +
     'install that version, or name another folder with --data',

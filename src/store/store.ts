@@ -44,9 +44,35 @@ export interface Store {
    */
   checkpoint(): void;
 
+  /**
+   * Whether this is a backup that was put in place and nothing has been committed since. Then others may have seen what
+   * came after it: the first commit must step over that.
+   */
+  readonly isBackup: boolean;
+
+  /**
+   * Copies all that is committed now to `file`, which exists and is empty. Commits go on meanwhile and are not in it. When
+   * this answers `made`, the copy is whole and on the disk, and a store that is opened on it has `isBackup`; after any
+   * other answer the file is rubbish and the caller removes it. Never rejects.
+   */
+  backup(file: string, options: BackupOptions): Promise<BackupOutcome>;
+
   /** Releases the store; nothing may be called after it. Calling it twice is fine. */
   close(): void;
 }
+
+export interface BackupOptions {
+  /** Gives the backup up. */
+  readonly signal: AbortSignal;
+  /** Bytes so far, and in all. */
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+export type BackupOutcome =
+  | { readonly kind: 'made'; readonly bytes: number; readonly revision: Revision }
+  | { readonly kind: 'cancelled' }
+  /** `code` is the database's or the system's, such as `SQLITE_FULL` or `ENOSPC`. */
+  | { readonly kind: 'failed'; readonly code: string; readonly detail: string };
 
 /** How many records a store keeps. */
 export interface StoreBounds {

@@ -35,6 +35,8 @@ export interface EndpointHostOptions {
   readonly timings: WorkerTimings;
   /** Default: this package's own endpoint. Never goes through a shell. */
   readonly command?: readonly string[];
+  /** Words that come before the command, of `confineWorkers`. */
+  readonly confinement?: readonly string[];
 }
 
 const ownCommand = () => [process.execPath, join(packageRoot(), 'dist', 'src', 'token-endpoint', 'main.js')];
@@ -63,7 +65,7 @@ export class EndpointHost {
       silent,
     });
     this.#helloTimer = setTimeout(() => silent(timings.hello), timings.hello);
-    const [program, ...args] = options.command ?? ownCommand();
+    const [program, ...args] = [...(options.confinement ?? []), ...(options.command ?? ownCommand())];
     this.#child = spawn(program!, args, { stdio: 'pipe', env: workerEnvironment(), windowsHide: true });
     this.reaped = this.#watch(this.#child);
   }

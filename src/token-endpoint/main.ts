@@ -6,7 +6,7 @@ import { usableTokenizers } from './open-tokenizer.js';
 process.on('SIGINT', () => {});
 process.on('SIGHUP', () => {});
 // Nobody reads any more: the orchestrator is gone.
-process.stdout.on('error', () => process.exit(0));
+process.stdout.on('error', () => process.kill(process.pid, 'SIGKILL'));
 
 const hello = { protocol: 1, tokenizers: usableTokenizers() };
 process.stdout.write(`${JSON.stringify(TokenEndpointEvent.toJSON({ event: { $case: 'hello', value: hello } }))}\n`);

@@ -32,13 +32,19 @@ export function serveTokenEndpoint(): void {
     process.stdout.write(line(lastWords), () => process.exit(code));
   }
 
+  /** An exit would wait for threads, which a read of a dead disk may hold for ever (I18). */
+  function endAtOnce(): void {
+    endpoint.end('the orchestrator ended: start the run again');
+    process.kill(process.pid, 'SIGKILL');
+  }
+
   const reader = new LineSplitter(limits.tokenEndpointLineBytes);
   process.stdin.on('data', (chunk: Buffer) => {
     for (const received of reader.push(chunk)) if (!ending) endpoint.receive(received);
   });
   // However the orchestrator ended, the kernel closes its end of the pipe.
-  process.stdin.on('end', () => end(0, 'stdin closed'));
-  process.stdin.on('error', () => end(0, 'stdin broke'));
+  process.stdin.on('end', endAtOnce);
+  process.stdin.on('error', endAtOnce);
   process.on('SIGTERM', () => end(TERMINATED, 'SIGTERM'));
   process.on('uncaughtException', (error) => {
     const fault = defectFault('the token endpoint ended');

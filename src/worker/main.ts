@@ -6,7 +6,7 @@ import { engines } from './engine/engines.js';
 process.on('SIGINT', () => {});
 process.on('SIGHUP', () => {});
 // Nobody reads any more: the agent is gone.
-process.stdout.on('error', () => process.exit(0));
+process.stdout.on('error', () => process.kill(process.pid, 'SIGKILL'));
 
 const hello = { protocol: WORKER_PROTOCOL, engines: [...engines.keys()] };
 process.stdout.write(`${JSON.stringify({ hello })}\n`);

@@ -40,8 +40,8 @@ export function serveStage(): void {
     for (const received of splitter.push(chunk)) if (!ending) worker.receive(received);
   });
   // However the agent ended, the kernel closes its end of the pipe.
-  process.stdin.on('end', () => void end(0, 'stdin closed'));
-  process.stdin.on('error', () => void end(0, 'stdin broke'));
+  process.stdin.on('end', endAtOnce);
+  process.stdin.on('error', endAtOnce);
   process.on('SIGTERM', () => void end(TERMINATED, 'SIGTERM'));
   process.on('uncaughtException', (error) => {
     const fault = defectFault('the worker ended');
@@ -49,6 +49,11 @@ export function serveStage(): void {
     worker.fault(fault);
     void end(1, 'defect');
   });
+}
+
+/** Nobody is left to tell. An exit would wait for threads, which a read of a dead disk may hold for ever (I18). */
+function endAtOnce(): void {
+  process.kill(process.pid, 'SIGKILL');
 }
 
 function say(event: NonNullable<WorkerEvent['event']>): void {

@@ -222,7 +222,7 @@ describe('a start', () => {
   });
 
   it.each([
-    ['a worker that is not there', { workerCommand: ['/nowhere/worker'] }, 'cannot be started'],
+    ['a worker that is not there', { workerCommand: ['/nowhere/worker'] }, '"/nowhere/worker"'],
     ['a worker that ends at once', { workerCommand: oddWorker('exits') }, 'cannot find my library'],
     ['a name that is no label', { name: 'My PC' }, '"My PC" is no node name'],
     ["the orchestrator's own id", { nodeId: 1n }, 'start at 2'],

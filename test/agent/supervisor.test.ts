@@ -12,11 +12,13 @@ import { runId } from '../../src/core/ids.js';
 import { limits } from '../../src/core/limits.js';
 import type { AgentEvent } from '../../src/core/machine/agent/events.js';
 import { stageName } from '../../src/core/machine/agent/state.js';
+import { isAlive } from '../../src/process/descendants.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { openBeacon } from './beacon.js';
 import { Mailbox } from './mailbox.js';
 
 const key = { runId: runId(7n), stageIndex: 0, generation: 2 };
+const isLinux = process.platform === 'linux';
 const oddWorker = fileURLToPath(new URL('fixtures/odd-worker.mjs', import.meta.url));
 
 interface Options {
@@ -32,7 +34,12 @@ function supervise(habit: string, { timings, command, logBytes, logs }: Options 
   const folder = temporaryFolder();
   const allTimings = { ...defaultWorkerTimings, ...timings };
   const supervisor = new Supervisor({
-    takeWorker: () => new WorkerProcess(command ?? [process.execPath, oddWorker, habit], allTimings, () => {}),
+    takeWorker: () =>
+      new WorkerProcess({
+        command: command ?? [process.execPath, oddWorker, habit],
+        timings: allTimings,
+        onLogError: () => {},
+      }),
     logs: logs ?? new StageLogs(folder, logBytes),
     tell: (event) => {
       if (event.kind === 'worker-greeted') {
@@ -165,6 +172,31 @@ describe('a worker', () => {
     supervisor.stop(key, 'enough');
     await exited(events);
     await beacon.signs.find((sign) => sign === 'down grandchild');
+  });
+
+  it.runIf(isLinux)('takes along what has left its group, and says so in its log', async () => {
+    const beacon = await openBeacon();
+    vi.stubEnv('STAGEPLANE_WORKER_BEACON', String(beacon.port));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { supervisor, events, folder } = supervise('escapes');
+    await beacon.signs.find((sign) => sign === 'up fugitive');
+    await first(events, 'worker-ready');
+    supervisor.stop(key, 'enough');
+    const { logTail } = await exited(events);
+    const [, pid] = /^the agent ended process (\d+), which this worker had left behind: .*fugitive/.exec(
+      logTail.at(-1)!,
+    )!;
+    // Its end was waited for.
+    expect(isAlive(Number(pid))).toBe(false);
+    expect(readFileSync(join(folder, 'run-7-stage-0-g2.log'), 'utf8')).toContain(logTail.at(-1));
+  });
+
+  it.runIf(isLinux)('is what the kernel ends before the agent when memory runs out', async () => {
+    const { supervisor, events } = supervise('tells-limits');
+    await first(events, 'worker-ready');
+    supervisor.stop(key, 'enough');
+    const own = Number(readFileSync('/proc/self/oom_score_adj', 'utf8'));
+    expect((await exited(events)).logTail.at(-1)).toBe(`score ${Math.min(own + limits.workerOomScore, 1000)}`);
   });
 
   it('sees only what it needs of the environment', async () => {

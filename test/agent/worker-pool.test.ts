@@ -9,7 +9,7 @@ function poolOf(habit: string, warm: number, timings = defaultWorkerTimings) {
   const started: WorkerProcess[] = [];
   const pool = new WorkerPool({
     start: () => {
-      const worker = new WorkerProcess(oddWorker(habit), timings, () => {});
+      const worker = new WorkerProcess({ command: oddWorker(habit), timings, onLogError: () => {} });
       started.push(worker);
       return worker;
     },

@@ -39,6 +39,8 @@ export interface ClusterOptions {
 
 interface AgentOptions extends Pick<ClusterOptions, 'ownWorkers'> {
   readonly flags?: readonly string[] | undefined;
+  /** Where it looks for the orchestrator; default: where that is. */
+  readonly orchestrator?: string;
 }
 
 async function makeModel(folder: string, tiny: TinyModelOptions | undefined): Promise<string> {
@@ -84,9 +86,10 @@ export class Cluster {
     this.client ??= dial(this.address, OrchestratorServiceClient);
   }
 
-  startAgent(name: string, { ownWorkers = this.ownWorkers, flags = [] }: AgentOptions = {}): void {
+  startAgent(name: string, options: AgentOptions = {}): void {
+    const { ownWorkers = this.ownWorkers, flags = [], orchestrator = this.address } = options;
     this.agents.add(name);
-    const args = ['agent', '--orchestrator', this.address, '--name', name, '--data', join(this.folder, name)];
+    const args = ['agent', '--orchestrator', orchestrator, '--name', name, '--data', join(this.folder, name)];
     args.push('--models', dirname(this.model), ...flags);
     const gated = `${process.execPath} ${gatedWorker} ${this.gateOf(name)} ${this.diaryOf(name)} ${ownWorker}`;
     this.spawn(name, ownWorkers ? args : [...args, '--worker', gated]);

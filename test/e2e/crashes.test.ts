@@ -30,6 +30,21 @@ describe('kill -9', () => {
     expect(await cluster.end()).toEqual([]);
   });
 
+  it('of the orchestrator takes its token endpoints along, and the run serves again with a new one', async () => {
+    const cluster = await Cluster.start(['alpha']);
+    cluster.openGate();
+    const runId = await cluster.create('r', 1);
+    await watchUntil(cluster.client, runId, RUN_PHASE_RUNNING);
+    const [endpoint] = cluster.endpoints();
+    await cluster.kill('orchestrator', 'SIGKILL');
+    while (isAlive(endpoint!)) await new Promise((resolve) => setTimeout(resolve, 20));
+    await cluster.startOrchestrator();
+    while (cluster.endpoints().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await unaryCall(cluster.client, Service.stopRun, { runId });
+    await watchUntil(cluster.client, runId, RUN_PHASE_DONE);
+    expect(await cluster.end()).toEqual([]);
+  });
+
   it('of an agent ends its workers at once, and its run names the stage that went with it', async () => {
     const cluster = await Cluster.start(['alpha', 'beta'], { flags: ['--grace', '500ms'] });
     const runId = await cluster.create('r', 2);

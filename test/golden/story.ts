@@ -1,14 +1,17 @@
 import type { HeldStage, StageReport, SubscribeResponse } from '../../gen/stageplane/v1/node_agent_service.js';
 import { HeldStagePhase } from '../../gen/stageplane/v1/node_agent_service.js';
 import type { RunEvent, StageFault } from '../../gen/stageplane/v1/run.js';
-import { RunOutcome, RunPhase, StageFaultReason, StagePhase } from '../../gen/stageplane/v1/run.js';
+import { RestartMode, RunOutcome, RunPhase, StageFaultReason, StagePhase } from '../../gen/stageplane/v1/run.js';
 import { TextDone, TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
 import { nodeId, runId, type SessionId, sessionId } from '../../src/core/ids.js';
+import { limits } from '../../src/core/limits.js';
 import type { Answer, Effect } from '../../src/core/machine/effects.js';
 import type { ClusterEvent } from '../../src/core/machine/events.js';
+import type { StoredWorld } from '../../src/core/machine/state.js';
+import { stepOver } from '../../src/core/machine/step-over.js';
 import { assertInvariants, Watchdog } from '../core/machine/invariants.js';
 import { sampleHello, samplePlan } from '../core/machine/samples.js';
-import { WorldInMemory } from '../core/machine/world-in-memory.js';
+import { storedFrom, WorldInMemory } from '../core/machine/world-in-memory.js';
 
 type Telling = (story: Story, words: readonly string[]) => void;
 
@@ -18,7 +21,16 @@ const verbs: readonly (readonly [RegExp, Telling])[] = [
   [/^(\S+)'s stream breaks$/, (s, w) => s.endSession(w[0]!, false)],
   [/^(\S+) says goodbye$/, (s, w) => s.endSession(w[0]!, true)],
   [/^(\S+) sends a heartbeat$/, (s, w) => s.heartbeat(w[0]!)],
-  [/^create run (\S+) on ([\w, ]+)$/, (s, w) => s.createRun(w[0]!, w[1]!.split(', '))],
+  [
+    /^create run (\S+) on (\w+(?:, \w+)*) with (\d+) restarts?$/,
+    (s, w) => s.createRun(w[0]!, w[1]!.split(', '), '', Number(w[2])),
+  ],
+  [/^create run (\S+) anywhere with (\d+) restarts?$/, (s, w) => s.createRun(w[0]!, [], '', Number(w[1]))],
+  [
+    /^create one-shot run (\S+) anywhere with (\d+) restarts?$/,
+    (s, w) => s.createRun(w[0]!, [], 'Tell me a story.', Number(w[1])),
+  ],
+  [/^create run (\S+) on (\w+(?:, \w+)*)$/, (s, w) => s.createRun(w[0]!, w[1]!.split(', '))],
   [/^create one-shot run (\S+) on ([\w, ]+)$/, (s, w) => s.createRun(w[0]!, w[1]!.split(', '), 'Tell me a story.')],
   [/^the token endpoint of run (\d+ g\d+) is ready$/, (s, w) => s.endpointReady(w[0]!)],
   [/^the token endpoint of run (\d+ g\d+) is lost with (\w+)$/, (s, w) => s.endpointLost(w[0]!, w[1]!)],
@@ -26,12 +38,17 @@ const verbs: readonly (readonly [RegExp, Telling])[] = [
   [/^the prompt of run (\d+ g\d+) is refused$/, (s, w) => s.refusePrompt(w[0]!)],
   [/^stop run (\d+)$/, (s, w) => s.post({ kind: 'run-stop-requested', call: 1, runId: runId(BigInt(w[0]!)) })],
   [/^delete run (\d+)$/, (s, w) => s.post({ kind: 'run-delete-requested', call: 1, runId: runId(BigInt(w[0]!)) })],
+  [/^drain (\S+) within (\d+) s$/, (s, w) => s.drain(w[0]!, Number(w[1]) * 1000)],
+  [/^delete node (\S+)$/, (s, w) => s.deleteNode(w[0]!)],
   [/^(un)?cordon (\S+)$/, (s, w) => s.cordon(w[1]!, w[0] === '')],
   [/^(\S+) acknowledges delivery (\d+)$/, (s, w) => s.acknowledge(w[0]!, w[1]!)],
   [/^(\S+) refuses delivery (\d+) with (\w+)$/, (s, w) => s.refuse(w[0]!, w[1]!, w[2]!)],
   [/^(\S+) reports (\w+) (\d+\/\d+ g\d+)(?: (\w+))?$/, (s, w) => s.report(w[0]!, w[1]!, w[2]!, w[3]!)],
   [/^(\d+) s pass$/, (s, w) => s.pass(Number(w[0]) * 1000)],
   [/^the orchestrator restarts$/, (s) => s.restart()],
+  [/^the data folder is copied$/, (s) => s.copy()],
+  [/^the copy is put back$/, (s) => s.putBack(false)],
+  [/^the copy is put back as a backup$/, (s) => s.putBack(true)],
   [/^the loop was stalled for (\d+) s$/, (s, w) => s.stall(Number(w[0]) * 1000)],
 ];
 
@@ -49,7 +66,10 @@ export function tell(transcript: string): string {
 
 class Story {
   private readonly memory = new WorldInMemory();
-  private readonly watchdog = new Watchdog();
+  private watchdog = new Watchdog();
+  /** Highest epoch that an agent has heard of, by its name. */
+  private readonly epochs = new Map<string, bigint>();
+  private copied: StoredWorld | undefined;
   private readonly sessions = new Map<string, SessionId>();
   private readonly arrived: ClusterEvent[] = [];
   private reports = 0n;
@@ -90,9 +110,14 @@ class Story {
     const session = sessionId(`${name}-${this.sessions.size + 1}`);
     this.sessions.set(`${name} ${session}`, session);
     const held = holding === '' ? [] : holding.split(', ').map(heldStage);
-    const clusterId = this.memory.world.nodeByName.has(name) ? this.memory.world.cluster.clusterId : '';
+    const highestEpoch = this.epochs.get(name) ?? 0n;
+    const clusterId = highestEpoch > 0n ? this.memory.world.cluster.clusterId : '';
     const processId = `process-${name}${anotherProcess ? '-2' : ''}`;
-    this.post({ kind: 'hello-received', session, hello: sampleHello(name, { held, clusterId, processId }) });
+    this.post({
+      kind: 'hello-received',
+      session,
+      hello: sampleHello(name, { held, clusterId, highestEpoch, processId }),
+    });
   }
 
   endSession(name: string, goodbye: boolean): void {
@@ -103,9 +128,14 @@ class Story {
     this.post({ kind: 'heartbeat-received', session: this.sessionOf(name), sequence: 1n, usage: [], stages: [] });
   }
 
-  createRun(requestId: string, names: readonly string[], prompt = ''): void {
+  /** Without names the planner chooses one node. */
+  createRun(requestId: string, names: readonly string[], prompt = '', maxAttempts = 0): void {
     const ids = names.map((name) => this.memory.world.nodeByName.get(name) ?? nodeId(99n));
-    const request = { requestId, digest: names.join(), plan: samplePlan(ids, prompt) };
+    const fixed = samplePlan(ids, prompt);
+    const plan = names.length > 0 ? fixed : { ...fixed, placement: undefined, stageCount: 1 };
+    const mode = RestartMode.RESTART_MODE_ON_FAULT;
+    const restart = maxAttempts > 0 ? { mode, maxAttempts, backoffMillis: 0n } : undefined;
+    const request = { requestId, digest: names.join(), plan, restart };
     this.post({ kind: 'run-requested', call: 1, request });
   }
 
@@ -129,6 +159,16 @@ class Story {
   cordon(name: string, cordoned: boolean): void {
     const id = this.memory.world.nodeByName.get(name)!;
     this.post({ kind: 'node-cordon-requested', call: 1, nodeId: id, cordoned });
+  }
+
+  drain(name: string, deadline: number): void {
+    const id = this.memory.world.nodeByName.get(name)!;
+    this.post({ kind: 'node-drain-requested', call: 1, nodeId: id, deadline });
+  }
+
+  deleteNode(name: string): void {
+    const id = this.memory.world.nodeByName.get(name)!;
+    this.post({ kind: 'node-delete-requested', call: 1, nodeId: id });
   }
 
   acknowledge(name: string, delivery: string): void {
@@ -157,6 +197,23 @@ class Story {
     this.post({ kind: 'orchestrator-started' });
   }
 
+  copy(): void {
+    this.copied = storedFrom(this.memory.world);
+  }
+
+  /** Whatever came after the copy is lost; only a backup says that it is one. */
+  putBack(isBackup: boolean): void {
+    const { cluster } = this.copied!;
+    const epoch = cluster.epoch + 1n;
+    this.sessions.clear();
+    this.memory.restartOn(
+      this.copied!,
+      isBackup ? stepOver(cluster, epoch + limits.lostEpochs) : { ...cluster, epoch },
+    );
+    this.watchdog = new Watchdog();
+    this.post({ kind: 'orchestrator-started' });
+  }
+
   stall(milliseconds: number): void {
     this.memory.now += milliseconds;
     this.post({ kind: 'loop-stalled' });
@@ -175,9 +232,15 @@ class Story {
       this.lines.push(`commit  r${turn!.events.at(-1)!.revision}  ${turn!.events.map(eventText).join(' · ')}`);
     for (const [id, answer] of turn!.answers) this.lines.push(`keep    answer of run ${id}: ${answer.text}`);
     for (const effect of turn!.effects) {
+      this.hear(effect);
       const text = effectText(effect);
       if (text) this.lines.push(text);
     }
+  }
+
+  private hear(effect: Effect): void {
+    if (effect.kind !== 'send' || effect.message.message?.$case !== 'welcome') return;
+    this.epochs.set(effect.session.replace(/-\d+$/, ''), effect.message.message.value.epoch);
   }
 }
 
@@ -215,20 +278,23 @@ function reportOf(what: string, reason: string): StageReport['report'] {
   }
 }
 
-function eventText({ runId, detail }: RunEvent): string {
+function eventText({ runId, detail, generation }: RunEvent): string {
   switch (detail?.$case) {
     case 'runPhase': {
-      const { phase, outcome, cause } = detail.value;
+      const { phase, outcome, cause, stages } = detail.value;
       const ended = outcome === 0 ? '' : ` ${bare(RunOutcome[outcome], 'RUN_OUTCOME_')}`;
       const because = cause
         ? ` because ${bare(StageFaultReason[cause.reason], 'STAGE_FAULT_REASON_')} of ${cause.stageIndex === undefined ? cause.component : `stage ${cause.stageIndex}`}`
         : '';
-      return `run ${runId} ${bare(RunPhase[phase], 'RUN_PHASE_')}${ended}${because}`;
+      const places = stages.map(({ stageIndex, nodeName }) => ` ${stageIndex}=${nodeName}`).join('');
+      return `run ${runId} ${bare(RunPhase[phase], 'RUN_PHASE_')}${places === '' ? '' : ` g${generation}${places}`}${ended}${because}`;
     }
     case 'stagePhase':
-      return `${runId}/${detail.value.stageIndex} ${bare(StagePhase[detail.value.phase], 'STAGE_PHASE_')}`;
+      return `${runId}/${detail.value.stageIndex}${generation > 1 ? ` g${generation}` : ''} ${bare(StagePhase[detail.value.phase], 'STAGE_PHASE_')}`;
     case 'fault':
       return `${runId}/${detail.value.stageIndex} fault ${bare(StageFaultReason[detail.value.fault!.reason], 'STAGE_FAULT_REASON_')}`;
+    case 'restartRefused':
+      return `run ${runId} cannot begin again: ${detail.value.message} (${detail.value.attemptsLeft} left)`;
     default:
       return '?';
   }

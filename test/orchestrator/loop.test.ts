@@ -32,6 +32,8 @@ function startLoop() {
     runEvents: (...args) => inner.runEvents(...args),
     answer: () => undefined,
     checkpoint: () => inner.checkpoint(),
+    isBackup: false,
+    backup: (...args) => inner.backup(...args),
     close: () => inner.close(),
   };
   let now = 1000;

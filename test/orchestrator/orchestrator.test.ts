@@ -135,15 +135,6 @@ describe('requests', () => {
     expect(tooMany.outcome).toMatchObject({ $case: 'rejection', value: { message: /3 stages need 3 nodes, 2 can/ } });
   });
 
-  it.each([
-    ['drainNode', 'DRAIN_NODE'],
-    ['deleteNode', 'DELETE_NODE'],
-  ] as const)('answer UNIMPLEMENTED with a sentence: %s', async (method, reason) => {
-    const { client } = await runOrchestrator();
-    const call = unaryCall(client, Service[method] as never, { runId: 1n, nodeId: 1n, deadlineMillis: 0n } as never);
-    await expect(call).rejects.toMatchObject({ code: status.UNIMPLEMENTED, reason, message: /not in this version: / });
-  });
-
   it('are refused by field path for what this version does not know', async () => {
     const { client } = await runOrchestrator();
     const plan = { ...samplePlan([2n]), mode: 99 as never };

@@ -69,7 +69,7 @@ export class OrchestratorProcess {
     const scope = new Scope(sim.time, skew);
     let stored: ReturnType<typeof beginEpoch>;
     try {
-      stored = beginEpoch(sim.store);
+      stored = beginEpoch(sim.store, this.#logger.asLogger);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       sim.time.after(1000, () => this.start());

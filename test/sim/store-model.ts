@@ -67,6 +67,14 @@ export class StoreModel implements Store {
 
   checkpoint(): void {}
 
+  get isBackup(): boolean {
+    return this.#inner.isBackup;
+  }
+
+  backup(...args: Parameters<Store['backup']>) {
+    return this.#inner.backup(...args);
+  }
+
   close(): void {}
 
   #refuse(fault: CommitFault): never {

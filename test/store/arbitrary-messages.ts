@@ -35,7 +35,7 @@ function maybe<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.option(value, { nil: undefined });
 }
 
-const ggufSource: fc.Arbitrary<GgufSource> = fc.record({
+export const ggufSource: fc.Arbitrary<GgufSource> = fc.record({
   source: fc.oneof(
     fc.constant(undefined),
     fc.record({ $case: fc.constant('localPath' as const), value: text }),

@@ -1,13 +1,23 @@
 import fc from 'fast-check';
-import { RunMode } from '../../gen/stageplane/v1/planner.js';
-import { RunOutcome as WireOutcome, RunPhase as WirePhase } from '../../gen/stageplane/v1/run.js';
+import { ModelInspection } from '../../gen/stageplane/v1/model.js';
+import { PlanRequest, RunMode } from '../../gen/stageplane/v1/planner.js';
+import { RunPhaseChanged, RunPhase as WirePhase, RunCause as WireRunCause } from '../../gen/stageplane/v1/run.js';
 import { millis, nodeId, revision, runId, wallMillis } from '../../src/core/ids.js';
 import type { Draft } from '../../src/core/machine/draft.js';
 import { runPhases } from '../../src/core/machine/run-transitions.js';
 import { stagePhases } from '../../src/core/machine/stage-transitions.js';
-import type { NodeState, RunCause, RunState, StageState } from '../../src/core/machine/state.js';
+import type {
+  NodeState,
+  Remnant,
+  RestartBasis,
+  RestartState,
+  RunCause,
+  RunState,
+  StageState,
+} from '../../src/core/machine/state.js';
 import {
   engineOffer,
+  ggufSource,
   nodeDescriptor,
   runPlan,
   stageFault,
@@ -16,6 +26,7 @@ import {
   text,
   textAnswer,
   uint32,
+  uint64,
 } from './arbitrary-messages.js';
 
 /** One change that a turn makes; it does nothing where it makes no sense. */
@@ -31,6 +42,7 @@ const putNode: fc.Arbitrary<Deed> = fc
     nodeId: few.map((pick) => nodeId(BigInt(pick % 4) + 2n)),
     name: text,
     cordoned: fc.boolean(),
+    drainUntil: fc.option(time, { nil: undefined }),
     descriptor: nodeDescriptor,
     engines: fc.array(engineOffer, { maxLength: 2 }),
     createdAt: time,
@@ -63,12 +75,48 @@ const progress = fc.record({
   cause: fc.option(cause, { nil: undefined }),
 });
 
+const stages = fc.array(stage, { minLength: 1, maxLength: STAGES }).map(numbered);
+
+const remnants: fc.Arbitrary<Remnant[]> = fc
+  .record({ generation: fc.nat(9), stages, settings: stageSettings })
+  .map(({ generation, stages, settings }) => stages.map((stage) => ({ generation, stage, settings })));
+
+const basis: fc.Arbitrary<RestartBasis> = fc.record({
+  request: fc.record({ model: ggufSource, stageCount: uint32 }).map((parts) => PlanRequest.fromPartial(parts)),
+  inspection: fc.option(
+    uint64.map((fileBytes) => ModelInspection.create({ fileBytes })),
+    { nil: undefined },
+  ),
+  modelCuts: fc.option(
+    fc.record({
+      kind: fc.constant('cuttable' as const),
+      engine: text,
+      starts: fc.array(fc.nat(99), { maxLength: 3 }),
+      rule: text,
+      refusedLengths: fc.array(fc.record({ layers: fc.nat(99), because: text }), { maxLength: 2 }),
+    }),
+    { nil: undefined },
+  ),
+});
+
+const restart: fc.Arbitrary<RestartState> = fc.record({
+  maxAttempts: fc.nat(100),
+  backoff: fc.nat(300_000),
+  attempts: fc.nat(100),
+  lastCause: fc.option(
+    text.map((message) => WireRunCause.create({ message, reason: 3 })),
+    { nil: undefined },
+  ),
+  obstacle: text,
+  basis: fc.option(basis, { nil: undefined }),
+});
+
 const planned = fc.record({
   plan: runPlan,
   planId: text,
   fidelity: text,
   settings: fc.array(stageSettings, { maxLength: STAGES }),
-  stages: fc.array(stage, { minLength: 1, maxLength: STAGES }).map(numbered),
+  stages,
 });
 
 const putRun: fc.Arbitrary<Deed> = fc
@@ -77,12 +125,13 @@ const putRun: fc.Arbitrary<Deed> = fc
     createdAt: time,
     progress,
     planned,
+    restart: fc.option(restart, { nil: undefined }),
   })
-  .map(({ mode, createdAt, progress, planned }) => (draft) => {
+  .map(({ mode, createdAt, progress, planned, restart }) => (draft) => {
     const id = draft.cluster.nextRunId;
     draft.cluster = { ...draft.cluster, nextRunId: runId(id + 1n) };
     const run = { runId: id, requestId: `request-${id}`, mode, generation: 1, createdAt, ...progress, ...planned };
-    recordAndPut(draft, { ...run, revision: revision(0n), volatile: { endpoint: 'opening' } });
+    recordAndPut(draft, { ...run, remnants: [], restart, revision: revision(0n), volatile: { endpoint: 'opening' } });
     draft.putRequest({ requestId: run.requestId, digest: run.planId, runId: id });
   });
 
@@ -105,11 +154,24 @@ const moveRun: fc.Arbitrary<Deed> = fc
 
 /** The run begins again, with another plan or with the very same one. */
 const replanRun: fc.Arbitrary<Deed> = fc
-  .record({ pick: few, progress, planned: fc.option(planned, { nil: {} }) })
-  .map(({ pick, progress, planned }) => (draft) => {
+  .record({ pick: few, progress, planned: fc.option(planned, { nil: {} }), again: fc.record({ remnants, restart }) })
+  .map(({ pick, progress, planned, again }) => (draft) => {
     const run = pickRun(draft, pick);
-    if (run) recordAndPut(draft, { ...run, ...progress, ...planned, generation: run.generation + 1 });
+    if (run) recordAndPut(draft, { ...run, ...progress, ...planned, ...again, generation: run.generation + 1 });
   });
+
+/** What an earlier generation left behind is settled, or the run will not begin again: its generation stays. */
+const settle: fc.Arbitrary<Deed> = fc
+  .record({ pick: few, remnants, restart: fc.option(restart, { nil: undefined }), isRemnant: fc.boolean() })
+  .map(({ pick, remnants, restart, isRemnant }) => (draft) => {
+    const run = pickRun(draft, pick);
+    if (run) recordAndPut(draft, { ...run, ...(isRemnant ? { remnants } : { restart }) });
+  });
+
+const deleteNode: fc.Arbitrary<Deed> = few.map((pick) => (draft) => {
+  const id = nodeId(BigInt(pick % 4) + 2n);
+  if (draft.node(id)) draft.deleteNode(id);
+});
 
 /** The plan changes within its generation, in one field. The machine never does this; a store must not lose it. */
 const amendPlan: fc.Arbitrary<Deed> = fc
@@ -163,6 +225,8 @@ export const turns: fc.Arbitrary<Deed[][]> = fc.array(
       { arbitrary: putAnswer, weight: 2 },
       { arbitrary: putFootprint, weight: 2 },
       { arbitrary: putNode, weight: 2 },
+      { arbitrary: deleteNode, weight: 1 },
+      { arbitrary: settle, weight: 1 },
       { arbitrary: beginEpoch, weight: 1 },
     ),
     { maxLength: 6 },
@@ -177,7 +241,7 @@ function pickRun(draft: Draft, pick: number): RunState | undefined {
 }
 
 function recordAndPut(draft: Draft, run: RunState): void {
-  const phase = { phase: WirePhase.RUN_PHASE_RUNNING, outcome: WireOutcome.RUN_OUTCOME_UNSPECIFIED, cause: undefined };
+  const phase = RunPhaseChanged.create({ phase: WirePhase.RUN_PHASE_RUNNING });
   draft.putRun({ ...run, revision: draft.record(run, { $case: 'runPhase', value: phase }) });
 }
 

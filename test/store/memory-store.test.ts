@@ -9,6 +9,7 @@ describeStore('memory', () => {
       if (!store || isEmpty(store)) store = new MemoryStore(options);
       return store;
     },
+    openBackup: (file, options) => MemoryStore.fromBackup(file, options),
     remove: () => {},
   };
 });

@@ -13,6 +13,7 @@ export function changesOf(cluster: ClusterState, parts: Partial<Changes> = {}): 
   return {
     cluster,
     nodes: [],
+    deletedNodes: [],
     runs: [],
     deletedRuns: [],
     requests: [],
@@ -52,6 +53,7 @@ export function sampleRun(id: RunId, at: Revision, stages: number): RunState {
     settings: indices.map(() => StageSettings.create({ engine: 'fixture' })),
     fidelity: 'same-kernels',
     stages: indices.map((index) => ({ index, nodeId: nodeId(BigInt(index) + 2n), phase: 'PENDING', volatile: {} })),
+    remnants: [],
     createdAt: wallMillis(1_700_000_000_000),
     revision: at,
     volatile: {},

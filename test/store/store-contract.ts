@@ -1,3 +1,5 @@
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../gen/stageplane/v1/run.js';
@@ -6,14 +8,18 @@ import { millis, type RunId, revision, runId, wallMillis } from '../../src/core/
 import { Draft } from '../../src/core/machine/draft.js';
 import type { Rules } from '../../src/core/machine/rules.js';
 import type { FootprintRecord, RunState, StoredWorld, World } from '../../src/core/machine/state.js';
+import { withoutVolatile } from '../../src/core/machine/without-volatile.js';
 import { openWorld } from '../../src/core/machine/world.js';
 import type { Store, StoreBounds, StoreOptions } from '../../src/store/store.js';
+import { removableFolder } from '../support/removable-folder.js';
 import { turns } from './arbitrary-turns.js';
 import { changesOf, createRunChanges, sampleAnswer, sampleEvent, sampleNode } from './sample-changes.js';
 
 /** One place where a store keeps its things; opening it again is what a restart does. */
 export interface StorePlace {
   open(options: StoreOptions): Store;
+  /** A store on a backup that was put into another place. */
+  openBackup(file: string, options: StoreOptions): Store;
   remove(): void;
 }
 
@@ -237,6 +243,59 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
       expect(store.load().footprints.map(({ key }) => key)).toEqual(['e', 'f']);
     });
 
+    describe('as a backup', () => {
+      let folder: ReturnType<typeof removableFolder>;
+      let file: string;
+      beforeEach(() => {
+        folder = removableFolder();
+        file = join(folder.path, 'backup');
+        writeFileSync(file, '');
+      });
+      afterEach(() => folder.remove());
+      const backup = (signal = new AbortController().signal, onProgress = () => {}) =>
+        store.backup(file, { signal, onProgress });
+      const openBackup = () => place.openBackup(file, { newClusterId: () => 'another' });
+
+      test('has all that was committed before, and nothing that was committed since', async () => {
+        store.commit(createRunChanges(store.load().cluster));
+        const answer = sampleAnswer('Once', TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS);
+        const parts = { answers: [{ runId: runId(1n), answer }], footprints: footprints([2n, 'a', 5n]) };
+        store.commit(changesOf(store.load().cluster, { ...parts, nodes: [sampleNode(2n)] }));
+        const before = store.load();
+        const made = await backup();
+        store.commit(createRunChanges(before.cluster));
+        expect(made).toEqual({ kind: 'made', bytes: statSync(file).size, revision: before.cluster.revision });
+        const copy = openBackup();
+        expect(copy.load()).toEqual(before);
+        expect(copy.answer(runId(1n))).toEqual(answer);
+        expect(copy.runEvents(runId(1n), revision(0n), 10)).toEqual(store.runEvents(runId(1n), revision(0n), 10));
+        copy.close();
+      });
+
+      test('says that it is one until its first commit, and the store that it was made of never does', async () => {
+        await backup();
+        expect(store.isBackup).toBe(false);
+        const copy = openBackup();
+        expect(copy.isBackup).toBe(true);
+        expect(() => copy.commit(changesOf({ ...copy.load().cluster, epoch: 2n ** 63n }))).toThrow(RangeError);
+        expect(copy.isBackup).toBe(true);
+        copy.commit(createRunChanges(copy.load().cluster));
+        expect(copy.isBackup).toBe(false);
+        copy.close();
+        restart();
+        expect(store.isBackup).toBe(false);
+      });
+
+      test('is given up when it is cancelled, or has nowhere to go, and the store goes on', async () => {
+        expect(await backup(AbortSignal.abort())).toEqual({ kind: 'cancelled' });
+        rmSync(file);
+        mkdirSync(file);
+        expect(await backup()).toMatchObject({ kind: 'failed' });
+        store.commit(createRunChanges(store.load().cluster));
+        expect(store.load().runs).toHaveLength(1);
+      });
+    });
+
     test('goes on as before after a checkpoint, and may be closed twice', () => {
       store.commit(createRunChanges(store.load().cluster));
       const before = store.load();
@@ -300,8 +359,4 @@ function durablePart(world: World): StoredWorld {
 
 function inOrder<K extends bigint, V>(items: ReadonlyMap<K, V>): V[] {
   return [...items].sort(([a], [b]) => Number(a - b)).map(([, value]) => value);
-}
-
-function withoutVolatile(run: RunState): RunState {
-  return { ...run, volatile: {}, stages: run.stages.map((stage) => ({ ...stage, volatile: {} })) };
 }

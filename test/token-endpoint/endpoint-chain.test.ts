@@ -175,19 +175,19 @@ test('the endpoint is killed in the middle of its answers, and the next one find
 }, 180_000);
 
 test.each([
-  ['stdin closes', 0],
-  ['it is told to close', 0],
-  ['SIGTERM comes', 143],
-])('it ends when %s, with its answers and its socket', async (way, code) => {
+  ['stdin closes', { code: null, signal: 'SIGKILL' }],
+  ['it is told to close', { code: 0, signal: null }],
+  ['SIGTERM comes', { code: 143, signal: null }],
+])('it ends when %s, with its answers and its socket', async (way, end) => {
   const chain = await EndpointChain.start(model, [], { contextLength: 4096 });
   const { endpoint, folder: sockets } = chain;
   endpoint.generate('open', ENDLESS);
   await endpoint.heard('delta');
   endpoint.child.kill('SIGINT');
   if (way === 'stdin closes') endpoint.child.stdin.end();
-  else if (code === 0) endpoint.send({ $case: 'close', value: { reason: 'a test' } });
+  else if (end.code === 0) endpoint.send({ $case: 'close', value: { reason: 'a test' } });
   else endpoint.child.kill('SIGTERM');
-  expect(await endpoint.ended).toEqual({ code, signal: null });
+  expect(await endpoint.ended).toEqual(end);
   const { reason } = await endpoint.heard('done');
   expect(reason).toBe(TextDoneReason.TEXT_DONE_REASON_UNAVAILABLE);
   expect(endpoint.events.some(({ $case }) => $case === 'stopped')).toBe(way === 'it is told to close');

@@ -7,6 +7,7 @@ import { type OpenTokenEndpoint, TextRefusalReason, TokenizerKind } from '../../
 import { limits } from '../../src/core/limits.js';
 import { writeGguf } from '../../src/gguf/write-gguf.js';
 import { findLlamaPackage } from '../../src/worker/engine/llama/llama-package.js';
+import { deadDisk } from '../support/dead-disk.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { openCommand } from './endpoint-chain.js';
 import { EndpointProcess } from './endpoint-process.js';
@@ -35,6 +36,15 @@ test('says hello first, with the tokenizers that it has', async () => {
   expect(hello.protocol).toBe(1);
   expect(hello.tokenizers.includes(TokenizerKind.TOKENIZER_KIND_MODEL)).toBe(hasLibrary);
   expect(hello.tokenizers).toContain(TokenizerKind.TOKENIZER_KIND_BYTES);
+});
+
+test('ends with its orchestrator at once, although its disk has stopped to answer', async () => {
+  const reading = deadDisk('pool');
+  start();
+  await endpoint.heard('hello');
+  await reading();
+  endpoint.child.stdin.end();
+  expect(await endpoint.ended).toEqual({ code: null, signal: 'SIGKILL' });
 });
 
 const edge = (change: Partial<EdgePlan>): EdgePlan => ({ ...command().tokenIn!, ...change });

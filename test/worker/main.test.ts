@@ -6,6 +6,7 @@ import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import { limits } from '../../src/core/limits.js';
 import { openModel } from '../../src/gguf/open-model.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
+import { deadDisk } from '../support/dead-disk.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { writeSparseModel } from './fixtures/sparse-model.js';
 import { prepareCommand } from './prepare-command.js';
@@ -117,8 +118,18 @@ describe('in the middle of a load', () => {
   test('the end of stdin ends it', async () => {
     const worker = await startLoading();
     worker.child.stdin.end();
-    expect(await worker.ended).toEqual({ code: 0, signal: null });
+    expect(await worker.ended).toEqual({ code: null, signal: 'SIGKILL' });
     expect(worker.kinds()).not.toContain('stopped');
+  });
+
+  test('the end of stdin ends it at once, although its disk has stopped to answer', async () => {
+    const reading = deadDisk('engine');
+    const worker = startWith(prepareCommand(tiny));
+    await reading();
+    worker.child.stdin.end();
+    expect(await worker.ended).toEqual({ code: null, signal: 'SIGKILL' });
+    // It has not waited for its engine.
+    expect(worker.log.join('\n')).not.toContain('worker ends');
   });
 
   test('an agent that was killed leaves no orphan (I18)', async () => {

@@ -40,6 +40,20 @@ export interface GetServerInfoResponse {
   activeRuns: number;
   /** Messages of an old session or generation that changed nothing. */
   ignoredMessages: bigint;
+  /** The orchestrator's clock. */
+  now?:
+    | Date
+    | undefined;
+  /** The backup that is being written; absent when none is. */
+  backup?: BackupProgress | undefined;
+}
+
+/** How far a backup is. */
+export interface BackupProgress {
+  path: string;
+  bytesDone: bigint;
+  /** 0 until it is known. */
+  bytesTotal: bigint;
 }
 
 export interface CreateJoinTokenRequest {
@@ -79,11 +93,16 @@ export interface AuditEvent {
 }
 
 export interface BackupRequest {
+  /** Absolute path of the new file, outside the data folder; its folder must exist. */
   path: string;
+  /** Replaces a file that is there. */
+  force: boolean;
 }
 
 export interface BackupResponse {
   bytes: bigint;
+  /** Newest revision in the backup. */
+  revision: bigint;
 }
 
 export interface SetLogLevelRequest {
@@ -158,6 +177,8 @@ function createBaseGetServerInfoResponse(): GetServerInfoResponse {
     connectedNodes: 0,
     activeRuns: 0,
     ignoredMessages: 0n,
+    now: undefined,
+    backup: undefined,
   };
 }
 
@@ -201,6 +222,12 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
         throw new globalThis.Error("value provided for field message.ignoredMessages of type uint64 too large");
       }
       writer.uint32(80).uint64(message.ignoredMessages);
+    }
+    if (message.now !== undefined) {
+      Timestamp.encode(toTimestamp(message.now), writer.uint32(90).fork()).join();
+    }
+    if (message.backup !== undefined) {
+      BackupProgress.encode(message.backup, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -298,6 +325,22 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
             message.ignoredMessages = reader.uint64() as bigint;
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.now = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.backup = BackupProgress.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -350,6 +393,8 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
         : isSet(object.ignored_messages)
         ? BigInt(object.ignored_messages)
         : 0n,
+      now: isSet(object.now) ? fromJsonTimestamp(object.now) : undefined,
+      backup: isSet(object.backup) ? BackupProgress.fromJSON(object.backup) : undefined,
     };
   },
 
@@ -385,6 +430,12 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
     if (message.ignoredMessages !== 0n) {
       obj.ignoredMessages = message.ignoredMessages.toString();
     }
+    if (message.now !== undefined) {
+      obj.now = message.now.toISOString();
+    }
+    if (message.backup !== undefined) {
+      obj.backup = BackupProgress.toJSON(message.backup);
+    }
     return obj;
   },
 
@@ -404,6 +455,127 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
     message.activeRuns = object.activeRuns ?? 0;
     message.ignoredMessages = (object.ignoredMessages !== undefined && object.ignoredMessages !== null)
       ? BigInt(object.ignoredMessages)
+      : 0n;
+    message.now = object.now ?? undefined;
+    message.backup = (object.backup !== undefined && object.backup !== null)
+      ? BackupProgress.fromPartial(object.backup)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseBackupProgress(): BackupProgress {
+  return { path: "", bytesDone: 0n, bytesTotal: 0n };
+}
+
+export const BackupProgress: MessageFns<BackupProgress> = {
+  encode(message: BackupProgress, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.bytesDone !== 0n) {
+      if (BigInt.asUintN(64, message.bytesDone) !== message.bytesDone) {
+        throw new globalThis.Error("value provided for field message.bytesDone of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.bytesDone);
+    }
+    if (message.bytesTotal !== 0n) {
+      if (BigInt.asUintN(64, message.bytesTotal) !== message.bytesTotal) {
+        throw new globalThis.Error("value provided for field message.bytesTotal of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.bytesTotal);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BackupProgress {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBackupProgress();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.bytesDone = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.bytesTotal = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): BackupProgress {
+    return {
+      path: isSet(object.path) ? globalThis.String(object.path) : "",
+      bytesDone: isSet(object.bytesDone)
+        ? BigInt(object.bytesDone)
+        : isSet(object.bytes_done)
+        ? BigInt(object.bytes_done)
+        : 0n,
+      bytesTotal: isSet(object.bytesTotal)
+        ? BigInt(object.bytesTotal)
+        : isSet(object.bytes_total)
+        ? BigInt(object.bytes_total)
+        : 0n,
+    };
+  },
+
+  toJSON(message: BackupProgress): unknown {
+    const obj: any = {};
+    if (message.path !== "") {
+      obj.path = message.path;
+    }
+    if (message.bytesDone !== 0n) {
+      obj.bytesDone = message.bytesDone.toString();
+    }
+    if (message.bytesTotal !== 0n) {
+      obj.bytesTotal = message.bytesTotal.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<BackupProgress>, I>>(base?: I): BackupProgress {
+    return BackupProgress.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BackupProgress>, I>>(object: I): BackupProgress {
+    const message = createBaseBackupProgress();
+    message.path = object.path ?? "";
+    message.bytesDone = (object.bytesDone !== undefined && object.bytesDone !== null) ? BigInt(object.bytesDone) : 0n;
+    message.bytesTotal = (object.bytesTotal !== undefined && object.bytesTotal !== null)
+      ? BigInt(object.bytesTotal)
       : 0n;
     return message;
   },
@@ -1007,13 +1179,16 @@ export const AuditEvent: MessageFns<AuditEvent> = {
 };
 
 function createBaseBackupRequest(): BackupRequest {
-  return { path: "" };
+  return { path: "", force: false };
 }
 
 export const BackupRequest: MessageFns<BackupRequest> = {
   encode(message: BackupRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.path !== "") {
       writer.uint32(10).string(message.path);
+    }
+    if (message.force !== false) {
+      writer.uint32(16).bool(message.force);
     }
     return writer;
   },
@@ -1039,6 +1214,14 @@ export const BackupRequest: MessageFns<BackupRequest> = {
             message.path = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.force = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1052,13 +1235,19 @@ export const BackupRequest: MessageFns<BackupRequest> = {
   },
 
   fromJSON(object: any): BackupRequest {
-    return { path: isSet(object.path) ? globalThis.String(object.path) : "" };
+    return {
+      path: isSet(object.path) ? globalThis.String(object.path) : "",
+      force: isSet(object.force) ? globalThis.Boolean(object.force) : false,
+    };
   },
 
   toJSON(message: BackupRequest): unknown {
     const obj: any = {};
     if (message.path !== "") {
       obj.path = message.path;
+    }
+    if (message.force !== false) {
+      obj.force = message.force;
     }
     return obj;
   },
@@ -1069,12 +1258,13 @@ export const BackupRequest: MessageFns<BackupRequest> = {
   fromPartial<I extends Exact<DeepPartial<BackupRequest>, I>>(object: I): BackupRequest {
     const message = createBaseBackupRequest();
     message.path = object.path ?? "";
+    message.force = object.force ?? false;
     return message;
   },
 };
 
 function createBaseBackupResponse(): BackupResponse {
-  return { bytes: 0n };
+  return { bytes: 0n, revision: 0n };
 }
 
 export const BackupResponse: MessageFns<BackupResponse> = {
@@ -1084,6 +1274,12 @@ export const BackupResponse: MessageFns<BackupResponse> = {
         throw new globalThis.Error("value provided for field message.bytes of type uint64 too large");
       }
       writer.uint32(8).uint64(message.bytes);
+    }
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.revision);
     }
     return writer;
   },
@@ -1109,6 +1305,14 @@ export const BackupResponse: MessageFns<BackupResponse> = {
             message.bytes = reader.uint64() as bigint;
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1122,13 +1326,19 @@ export const BackupResponse: MessageFns<BackupResponse> = {
   },
 
   fromJSON(object: any): BackupResponse {
-    return { bytes: isSet(object.bytes) ? BigInt(object.bytes) : 0n };
+    return {
+      bytes: isSet(object.bytes) ? BigInt(object.bytes) : 0n,
+      revision: isSet(object.revision) ? BigInt(object.revision) : 0n,
+    };
   },
 
   toJSON(message: BackupResponse): unknown {
     const obj: any = {};
     if (message.bytes !== 0n) {
       obj.bytes = message.bytes.toString();
+    }
+    if (message.revision !== 0n) {
+      obj.revision = message.revision.toString();
     }
     return obj;
   },
@@ -1139,6 +1349,7 @@ export const BackupResponse: MessageFns<BackupResponse> = {
   fromPartial<I extends Exact<DeepPartial<BackupResponse>, I>>(object: I): BackupResponse {
     const message = createBaseBackupResponse();
     message.bytes = (object.bytes !== undefined && object.bytes !== null) ? BigInt(object.bytes) : 0n;
+    message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
     return message;
   },
 };
@@ -1311,7 +1522,10 @@ export const AdminServiceService = {
       Buffer.from(ListAuditEventsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListAuditEventsResponse => ListAuditEventsResponse.decode(value),
   },
-  /** Answers UNIMPLEMENTED in this version. */
+  /**
+   * Writes all that is committed to a new file on the orchestrator's machine, while everything goes on. One at a time; a
+   * caller that goes away cancels it. Nothing is left of one that fails.
+   */
   backup: {
     path: "/stageplane.v1.AdminService/Backup" as const,
     requestStream: false as const,
@@ -1342,7 +1556,10 @@ export interface AdminServiceServer extends UntypedServiceImplementation {
   revokeCertificate: handleUnaryCall<RevokeCertificateRequest, RevokeCertificateResponse>;
   /** Answers UNIMPLEMENTED in this version. */
   listAuditEvents: handleUnaryCall<ListAuditEventsRequest, ListAuditEventsResponse>;
-  /** Answers UNIMPLEMENTED in this version. */
+  /**
+   * Writes all that is committed to a new file on the orchestrator's machine, while everything goes on. One at a time; a
+   * caller that goes away cancels it. Nothing is left of one that fails.
+   */
   backup: handleUnaryCall<BackupRequest, BackupResponse>;
   /** Changes how much the orchestrator logs, until it ends. */
   setLogLevel: handleUnaryCall<SetLogLevelRequest, SetLogLevelResponse>;
@@ -1413,7 +1630,10 @@ export interface AdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListAuditEventsResponse) => void,
   ): ClientUnaryCall;
-  /** Answers UNIMPLEMENTED in this version. */
+  /**
+   * Writes all that is committed to a new file on the orchestrator's machine, while everything goes on. One at a time; a
+   * caller that goes away cancels it. Nothing is left of one that fails.
+   */
   backup(
     request: BackupRequest,
     callback: (error: ServiceError | null, response: BackupResponse) => void,

@@ -207,6 +207,27 @@ export interface Node {
   revision: bigint;
   /** Of each device with a live stage. */
   reservations: DeviceReservation[];
+  /** Set while the node is drained, and afterwards until it is uncordoned. */
+  drain?: NodeDrain | undefined;
+}
+
+/** How far a node is drained. It is, once no stage is left. */
+export interface NodeDrain {
+  /** When the runs that are left are ended. */
+  deadline?:
+    | Date
+    | undefined;
+  /** Each run with a stage on the node. */
+  runs: DrainingRun[];
+}
+
+/** What a drained node waits for. */
+export interface DrainingRun {
+  runId: bigint;
+  /** Of its stages, those on the node that are not STOPPED. */
+  stages: number;
+  /** One sentence for people: "waits until its prompt is answered". */
+  waits: string;
 }
 
 function createBaseDevice(): Device {
@@ -1004,6 +1025,7 @@ function createBaseNode(): Node {
     createdAt: undefined,
     revision: 0n,
     reservations: [],
+    drain: undefined,
   };
 }
 
@@ -1047,6 +1069,9 @@ export const Node: MessageFns<Node> = {
     }
     for (const v of message.reservations) {
       DeviceReservation.encode(v!, writer.uint32(90).fork()).join();
+    }
+    if (message.drain !== undefined) {
+      NodeDrain.encode(message.drain, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -1152,6 +1177,14 @@ export const Node: MessageFns<Node> = {
             message.reservations.push(DeviceReservation.decode(reader, reader.uint32()));
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.drain = NodeDrain.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1197,6 +1230,7 @@ export const Node: MessageFns<Node> = {
       reservations: globalThis.Array.isArray(object?.reservations)
         ? object.reservations.map((e: any) => DeviceReservation.fromJSON(e))
         : [],
+      drain: isSet(object.drain) ? NodeDrain.fromJSON(object.drain) : undefined,
     };
   },
 
@@ -1235,6 +1269,9 @@ export const Node: MessageFns<Node> = {
     if (message.reservations?.length) {
       obj.reservations = message.reservations.map((e) => DeviceReservation.toJSON(e));
     }
+    if (message.drain !== undefined) {
+      obj.drain = NodeDrain.toJSON(message.drain);
+    }
     return obj;
   },
 
@@ -1256,6 +1293,198 @@ export const Node: MessageFns<Node> = {
     message.createdAt = object.createdAt ?? undefined;
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
     message.reservations = object.reservations?.map((e) => DeviceReservation.fromPartial(e)) || [];
+    message.drain = (object.drain !== undefined && object.drain !== null)
+      ? NodeDrain.fromPartial(object.drain)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseNodeDrain(): NodeDrain {
+  return { deadline: undefined, runs: [] };
+}
+
+export const NodeDrain: MessageFns<NodeDrain> = {
+  encode(message: NodeDrain, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.deadline !== undefined) {
+      Timestamp.encode(toTimestamp(message.deadline), writer.uint32(10).fork()).join();
+    }
+    for (const v of message.runs) {
+      DrainingRun.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodeDrain {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodeDrain();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.deadline = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runs.push(DrainingRun.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): NodeDrain {
+    return {
+      deadline: isSet(object.deadline) ? fromJsonTimestamp(object.deadline) : undefined,
+      runs: globalThis.Array.isArray(object?.runs) ? object.runs.map((e: any) => DrainingRun.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: NodeDrain): unknown {
+    const obj: any = {};
+    if (message.deadline !== undefined) {
+      obj.deadline = message.deadline.toISOString();
+    }
+    if (message.runs?.length) {
+      obj.runs = message.runs.map((e) => DrainingRun.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<NodeDrain>, I>>(base?: I): NodeDrain {
+    return NodeDrain.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<NodeDrain>, I>>(object: I): NodeDrain {
+    const message = createBaseNodeDrain();
+    message.deadline = object.deadline ?? undefined;
+    message.runs = object.runs?.map((e) => DrainingRun.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseDrainingRun(): DrainingRun {
+  return { runId: 0n, stages: 0, waits: "" };
+}
+
+export const DrainingRun: MessageFns<DrainingRun> = {
+  encode(message: DrainingRun, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== 0n) {
+      if (BigInt.asUintN(64, message.runId) !== message.runId) {
+        throw new globalThis.Error("value provided for field message.runId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.runId);
+    }
+    if (message.stages !== 0) {
+      writer.uint32(16).uint32(message.stages);
+    }
+    if (message.waits !== "") {
+      writer.uint32(26).string(message.waits);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DrainingRun {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDrainingRun();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.runId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.stages = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.waits = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DrainingRun {
+    return {
+      runId: isSet(object.runId) ? BigInt(object.runId) : isSet(object.run_id) ? BigInt(object.run_id) : 0n,
+      stages: isSet(object.stages) ? globalThis.Number(object.stages) : 0,
+      waits: isSet(object.waits) ? globalThis.String(object.waits) : "",
+    };
+  },
+
+  toJSON(message: DrainingRun): unknown {
+    const obj: any = {};
+    if (message.runId !== 0n) {
+      obj.runId = message.runId.toString();
+    }
+    if (message.stages !== 0) {
+      obj.stages = Math.round(message.stages);
+    }
+    if (message.waits !== "") {
+      obj.waits = message.waits;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<DrainingRun>, I>>(base?: I): DrainingRun {
+    return DrainingRun.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DrainingRun>, I>>(object: I): DrainingRun {
+    const message = createBaseDrainingRun();
+    message.runId = (object.runId !== undefined && object.runId !== null) ? BigInt(object.runId) : 0n;
+    message.stages = object.stages ?? 0;
+    message.waits = object.waits ?? "";
     return message;
   },
 };

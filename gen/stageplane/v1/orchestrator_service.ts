@@ -217,7 +217,9 @@ export interface WatchNodesResponse {
   /** Exactly one is set. */
   update?: { $case: "node"; value: Node } | //
   /** Every node of this revision has been sent. */
-  { $case: "progress"; value: WatchProgress } | undefined;
+  { $case: "progress"; value: WatchProgress } | //
+  /** Id of a node that was deleted. */
+  { $case: "removedNodeId"; value: bigint } | undefined;
 }
 
 export interface CordonNodeRequest {
@@ -238,12 +240,16 @@ export interface UncordonNodeResponse {
 
 export interface DrainNodeRequest {
   nodeId: bigint;
-  /** Milliseconds to wait for one-shot runs. */
+  /** Milliseconds that runs may take to end or to find another place; 0 ends or moves them at once. At most 30 days. */
   deadlineMillis: bigint;
 }
 
 export interface DrainNodeResponse {
-  node?: Node | undefined;
+  /** Its `drain` says what it waits for. */
+  node?:
+    | Node
+    | undefined;
+  /** Stages that are on the node and not STOPPED. */
   stagesLeft: number;
 }
 
@@ -2727,6 +2733,12 @@ export const WatchNodesResponse: MessageFns<WatchNodesResponse> = {
       case "progress":
         WatchProgress.encode(message.update.value, writer.uint32(18).fork()).join();
         break;
+      case "removedNodeId":
+        if (BigInt.asUintN(64, message.update.value) !== message.update.value) {
+          throw new globalThis.Error("value provided for field message.update.value of type uint64 too large");
+        }
+        writer.uint32(24).uint64(message.update.value);
+        break;
     }
     return writer;
   },
@@ -2760,6 +2772,14 @@ export const WatchNodesResponse: MessageFns<WatchNodesResponse> = {
             message.update = { $case: "progress", value: WatchProgress.decode(reader, reader.uint32()) };
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.update = { $case: "removedNodeId", value: reader.uint64() as bigint };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2778,6 +2798,10 @@ export const WatchNodesResponse: MessageFns<WatchNodesResponse> = {
         ? { $case: "node", value: Node.fromJSON(object.node) }
         : isSet(object.progress)
         ? { $case: "progress", value: WatchProgress.fromJSON(object.progress) }
+        : isSet(object.removedNodeId)
+        ? { $case: "removedNodeId", value: BigInt(object.removedNodeId) }
+        : isSet(object.removed_node_id)
+        ? { $case: "removedNodeId", value: BigInt(object.removed_node_id) }
         : undefined,
     };
   },
@@ -2788,6 +2812,8 @@ export const WatchNodesResponse: MessageFns<WatchNodesResponse> = {
       obj.node = Node.toJSON(message.update.value);
     } else if (message.update?.$case === "progress") {
       obj.progress = WatchProgress.toJSON(message.update.value);
+    } else if (message.update?.$case === "removedNodeId") {
+      obj.removedNodeId = message.update.value.toString();
     }
     return obj;
   },
@@ -2807,6 +2833,12 @@ export const WatchNodesResponse: MessageFns<WatchNodesResponse> = {
       case "progress": {
         if (object.update?.value !== undefined && object.update?.value !== null) {
           message.update = { $case: "progress", value: WatchProgress.fromPartial(object.update.value) };
+        }
+        break;
+      }
+      case "removedNodeId": {
+        if (object.update?.value !== undefined && object.update?.value !== null) {
+          message.update = { $case: "removedNodeId", value: BigInt(object.update.value) };
         }
         break;
       }
@@ -3548,6 +3580,7 @@ export const OrchestratorServiceService = {
     responseSerialize: (value: CordonNodeResponse): Buffer => Buffer.from(CordonNodeResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CordonNodeResponse => CordonNodeResponse.decode(value),
   },
+  /** Lets a node take new stages again; ends its drain. */
   uncordonNode: {
     path: "/stageplane.v1.OrchestratorService/UncordonNode" as const,
     requestStream: false as const,
@@ -3558,7 +3591,11 @@ export const OrchestratorServiceService = {
       Buffer.from(UncordonNodeResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UncordonNodeResponse => UncordonNodeResponse.decode(value),
   },
-  /** Moves stages away from a node. Answers UNIMPLEMENTED in this version. */
+  /**
+   * Keeps new stages away from a node and frees it: runs that may begin again are moved to other nodes as soon as they
+   * fit there, ONE_SHOT runs may end by themselves, and what is left at the deadline is ended. Answers with each change,
+   * until no stage is left; leaving the call does not end the drain, UncordonNode does. Asking again sets the deadline anew.
+   */
   drainNode: {
     path: "/stageplane.v1.OrchestratorService/DrainNode" as const,
     requestStream: false as const,
@@ -3568,7 +3605,10 @@ export const OrchestratorServiceService = {
     responseSerialize: (value: DrainNodeResponse): Buffer => Buffer.from(DrainNodeResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DrainNodeResponse => DrainNodeResponse.decode(value),
   },
-  /** Forgets a node. Answers UNIMPLEMENTED in this version. */
+  /**
+   * Forgets a node that is not connected, and declares its stages gone: their runs fault, and what they reserved is free.
+   * Only for a machine that is switched off for good: an agent that comes back joins as a new node.
+   */
   deleteNode: {
     path: "/stageplane.v1.OrchestratorService/DeleteNode" as const,
     requestStream: false as const,
@@ -3610,10 +3650,18 @@ export interface OrchestratorServiceServer extends UntypedServiceImplementation 
   watchNodes: handleServerStreamingCall<WatchNodesRequest, WatchNodesResponse>;
   /** Keeps new stages away from a node. */
   cordonNode: handleUnaryCall<CordonNodeRequest, CordonNodeResponse>;
+  /** Lets a node take new stages again; ends its drain. */
   uncordonNode: handleUnaryCall<UncordonNodeRequest, UncordonNodeResponse>;
-  /** Moves stages away from a node. Answers UNIMPLEMENTED in this version. */
+  /**
+   * Keeps new stages away from a node and frees it: runs that may begin again are moved to other nodes as soon as they
+   * fit there, ONE_SHOT runs may end by themselves, and what is left at the deadline is ended. Answers with each change,
+   * until no stage is left; leaving the call does not end the drain, UncordonNode does. Asking again sets the deadline anew.
+   */
   drainNode: handleServerStreamingCall<DrainNodeRequest, DrainNodeResponse>;
-  /** Forgets a node. Answers UNIMPLEMENTED in this version. */
+  /**
+   * Forgets a node that is not connected, and declares its stages gone: their runs fault, and what they reserved is free.
+   * Only for a machine that is switched off for good: an agent that comes back joins as a new node.
+   */
   deleteNode: handleUnaryCall<DeleteNodeRequest, DeleteNodeResponse>;
 }
 
@@ -3816,6 +3864,7 @@ export interface OrchestratorServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CordonNodeResponse) => void,
   ): ClientUnaryCall;
+  /** Lets a node take new stages again; ends its drain. */
   uncordonNode(
     request: UncordonNodeRequest,
     callback: (error: ServiceError | null, response: UncordonNodeResponse) => void,
@@ -3831,14 +3880,21 @@ export interface OrchestratorServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UncordonNodeResponse) => void,
   ): ClientUnaryCall;
-  /** Moves stages away from a node. Answers UNIMPLEMENTED in this version. */
+  /**
+   * Keeps new stages away from a node and frees it: runs that may begin again are moved to other nodes as soon as they
+   * fit there, ONE_SHOT runs may end by themselves, and what is left at the deadline is ended. Answers with each change,
+   * until no stage is left; leaving the call does not end the drain, UncordonNode does. Asking again sets the deadline anew.
+   */
   drainNode(request: DrainNodeRequest, options?: Partial<CallOptions>): ClientReadableStream<DrainNodeResponse>;
   drainNode(
     request: DrainNodeRequest,
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<DrainNodeResponse>;
-  /** Forgets a node. Answers UNIMPLEMENTED in this version. */
+  /**
+   * Forgets a node that is not connected, and declares its stages gone: their runs fault, and what they reserved is free.
+   * Only for a machine that is switched off for good: an agent that comes back joins as a new node.
+   */
   deleteNode(
     request: DeleteNodeRequest,
     callback: (error: ServiceError | null, response: DeleteNodeResponse) => void,

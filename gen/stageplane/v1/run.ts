@@ -10,6 +10,7 @@ import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { RunPlan } from "./plan.js";
 import { RunMode, runModeFromJSON, runModeToJSON } from "./planner.js";
 import { StageSettings } from "./provision.js";
+import { PlanRejectionKind, planRejectionKindFromJSON, planRejectionKindToJSON } from "./rejection.js";
 
 /** Where a run is. Grows only, within a generation. */
 export enum RunPhase {
@@ -270,6 +271,8 @@ export enum StageFaultReason {
   STAGE_FAULT_REASON_EDGE_UNREACHABLE = 28,
   /** STAGE_FAULT_REASON_PROMPT_REFUSED - The prompt of a ONE_SHOT run cannot be answered. */
   STAGE_FAULT_REASON_PROMPT_REFUSED = 29,
+  /** STAGE_FAULT_REASON_NODE_DRAINED - The node is drained, and the run did not end before the drain's deadline, or is moved to other nodes. */
+  STAGE_FAULT_REASON_NODE_DRAINED = 30,
   UNRECOGNIZED = -1,
 }
 
@@ -365,6 +368,9 @@ export function stageFaultReasonFromJSON(object: any): StageFaultReason {
     case 29:
     case "STAGE_FAULT_REASON_PROMPT_REFUSED":
       return StageFaultReason.STAGE_FAULT_REASON_PROMPT_REFUSED;
+    case 30:
+    case "STAGE_FAULT_REASON_NODE_DRAINED":
+      return StageFaultReason.STAGE_FAULT_REASON_NODE_DRAINED;
     case -1:
     case "UNRECOGNIZED":
     default:
@@ -434,6 +440,8 @@ export function stageFaultReasonToJSON(object: StageFaultReason): string {
       return "STAGE_FAULT_REASON_EDGE_UNREACHABLE";
     case StageFaultReason.STAGE_FAULT_REASON_PROMPT_REFUSED:
       return "STAGE_FAULT_REASON_PROMPT_REFUSED";
+    case StageFaultReason.STAGE_FAULT_REASON_NODE_DRAINED:
+      return "STAGE_FAULT_REASON_NODE_DRAINED";
     case StageFaultReason.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
@@ -573,7 +581,11 @@ export interface StageStatus {
     | LoadProgress
     | undefined;
   /** What it holds, by the newest heartbeat; absent when none has said so. */
-  usage?: StageUsage | undefined;
+  usage?:
+    | StageUsage
+    | undefined;
+  /** Of `Run.earlier_stages`: the generation that the stage belongs to. 0 for a stage of the current one. */
+  generation: number;
 }
 
 /** What a stage holds at one moment. */
@@ -614,8 +626,10 @@ export interface RunCause {
 /** Whether and how often a run starts again after a fault. */
 export interface RestartPolicy {
   mode: RestartMode;
-  /** Attempts after the first, for ON_FAULT. */
+  /** Attempts after the first, for ON_FAULT; 1 to 100. */
   maxAttempts: number;
+  /** Milliseconds before the second attempt, for ON_FAULT; doubles with each, up to five minutes. 0 is one second. */
+  backoffMillis: bigint;
 }
 
 /** One run. */
@@ -626,9 +640,9 @@ export interface Run {
   requestId: string;
   mode: RunMode;
   phase: RunPhase;
-  /** UNSPECIFIED until TEARING_DOWN. */
+  /** UNSPECIFIED until TEARING_DOWN, and while a run that faulted is about to begin again. */
   outcome: RunOutcome;
-  /** Set with outcome FAULTED. */
+  /** Set with outcome FAULTED, and while a run that faulted is about to begin again. */
   cause?:
     | RunCause
     | undefined;
@@ -651,7 +665,22 @@ export interface Run {
   /** What the plan promised of its arithmetic: "exact", "same-kernels" or "mixed". */
   fidelity: string;
   /** What the token endpoint has to do, while it is ready. */
-  textLoad?: TextLoad | undefined;
+  textLoad?:
+    | TextLoad
+    | undefined;
+  /** Attempts of the restart policy that are used up. */
+  restarts: number;
+  /** Why the generation before this one ended; absent in the first. */
+  lastCause?:
+    | RunCause
+    | undefined;
+  /**
+   * Stages of earlier generations whose worker may still live on a node that is out of contact. They keep their memory;
+   * which layers they had is not told any more.
+   */
+  earlierStages: StageStatus[];
+  /** Why the newest attempt could not be planned; empty when it could. */
+  restartObstacle: string;
 }
 
 /** A run in a list, without its plan. */
@@ -668,6 +697,8 @@ export interface RunSummary {
   revision: bigint;
   /** The cause's message; empty when there is none. */
   cause: string;
+  /** Attempts of the restart policy that are used up. */
+  restarts: number;
 }
 
 /** Something that was committed. Revisions grow strictly over all runs. */
@@ -684,16 +715,30 @@ export interface RunEvent {
     | { $case: "stagePhase"; value: StagePhaseChanged }
     | { $case: "fault"; value: StageFaultObserved }
     | { $case: "reservationExceeded"; value: ReservationExceeded }
+    | { $case: "restartRefused"; value: RestartRefused }
     | undefined;
 }
 
 /** The run moved on. */
 export interface RunPhaseChanged {
   phase: RunPhase;
-  /** UNSPECIFIED until TEARING_DOWN. */
+  /** UNSPECIFIED until TEARING_DOWN, and in a TEARING_DOWN after which the run begins again. */
   outcome: RunOutcome;
   /** Set once it is fixed. */
-  cause?: RunCause | undefined;
+  cause?:
+    | RunCause
+    | undefined;
+  /** Where the stages of a new generation are. Set with PROVISIONING, from the second generation on. */
+  stages: StageStatus[];
+}
+
+/** A run that is to begin again could not be planned. */
+export interface RestartRefused {
+  kind: PlanRejectionKind;
+  /** One sentence. */
+  message: string;
+  /** Attempts that are left; with 0 the run is over. */
+  attemptsLeft: number;
 }
 
 /** A stage moved on. */
@@ -1099,6 +1144,7 @@ function createBaseStageStatus(): StageStatus {
     footprint: undefined,
     progress: undefined,
     usage: undefined,
+    generation: 0,
   };
 }
 
@@ -1136,6 +1182,9 @@ export const StageStatus: MessageFns<StageStatus> = {
     }
     if (message.usage !== undefined) {
       StageUsage.encode(message.usage, writer.uint32(82).fork()).join();
+    }
+    if (message.generation !== 0) {
+      writer.uint32(88).uint32(message.generation);
     }
     return writer;
   },
@@ -1233,6 +1282,14 @@ export const StageStatus: MessageFns<StageStatus> = {
             message.usage = StageUsage.decode(reader, reader.uint32());
             continue;
           }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.generation = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1273,6 +1330,7 @@ export const StageStatus: MessageFns<StageStatus> = {
       footprint: isSet(object.footprint) ? StageFootprint.fromJSON(object.footprint) : undefined,
       progress: isSet(object.progress) ? LoadProgress.fromJSON(object.progress) : undefined,
       usage: isSet(object.usage) ? StageUsage.fromJSON(object.usage) : undefined,
+      generation: isSet(object.generation) ? globalThis.Number(object.generation) : 0,
     };
   },
 
@@ -1308,6 +1366,9 @@ export const StageStatus: MessageFns<StageStatus> = {
     if (message.usage !== undefined) {
       obj.usage = StageUsage.toJSON(message.usage);
     }
+    if (message.generation !== 0) {
+      obj.generation = Math.round(message.generation);
+    }
     return obj;
   },
 
@@ -1334,6 +1395,7 @@ export const StageStatus: MessageFns<StageStatus> = {
     message.usage = (object.usage !== undefined && object.usage !== null)
       ? StageUsage.fromPartial(object.usage)
       : undefined;
+    message.generation = object.generation ?? 0;
     return message;
   },
 };
@@ -1758,7 +1820,7 @@ export const RunCause: MessageFns<RunCause> = {
 };
 
 function createBaseRestartPolicy(): RestartPolicy {
-  return { mode: 0, maxAttempts: 0 };
+  return { mode: 0, maxAttempts: 0, backoffMillis: 0n };
 }
 
 export const RestartPolicy: MessageFns<RestartPolicy> = {
@@ -1768,6 +1830,12 @@ export const RestartPolicy: MessageFns<RestartPolicy> = {
     }
     if (message.maxAttempts !== 0) {
       writer.uint32(16).uint32(message.maxAttempts);
+    }
+    if (message.backoffMillis !== 0n) {
+      if (BigInt.asUintN(64, message.backoffMillis) !== message.backoffMillis) {
+        throw new globalThis.Error("value provided for field message.backoffMillis of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.backoffMillis);
     }
     return writer;
   },
@@ -1801,6 +1869,14 @@ export const RestartPolicy: MessageFns<RestartPolicy> = {
             message.maxAttempts = reader.uint32();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.backoffMillis = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1821,6 +1897,11 @@ export const RestartPolicy: MessageFns<RestartPolicy> = {
         : isSet(object.max_attempts)
         ? globalThis.Number(object.max_attempts)
         : 0,
+      backoffMillis: isSet(object.backoffMillis)
+        ? BigInt(object.backoffMillis)
+        : isSet(object.backoff_millis)
+        ? BigInt(object.backoff_millis)
+        : 0n,
     };
   },
 
@@ -1832,6 +1913,9 @@ export const RestartPolicy: MessageFns<RestartPolicy> = {
     if (message.maxAttempts !== 0) {
       obj.maxAttempts = Math.round(message.maxAttempts);
     }
+    if (message.backoffMillis !== 0n) {
+      obj.backoffMillis = message.backoffMillis.toString();
+    }
     return obj;
   },
 
@@ -1842,6 +1926,9 @@ export const RestartPolicy: MessageFns<RestartPolicy> = {
     const message = createBaseRestartPolicy();
     message.mode = object.mode ?? 0;
     message.maxAttempts = object.maxAttempts ?? 0;
+    message.backoffMillis = (object.backoffMillis !== undefined && object.backoffMillis !== null)
+      ? BigInt(object.backoffMillis)
+      : 0n;
     return message;
   },
 };
@@ -1864,6 +1951,10 @@ function createBaseRun(): Run {
     revision: 0n,
     fidelity: "",
     textLoad: undefined,
+    restarts: 0,
+    lastCause: undefined,
+    earlierStages: [],
+    restartObstacle: "",
   };
 }
 
@@ -1922,6 +2013,18 @@ export const Run: MessageFns<Run> = {
     }
     if (message.textLoad !== undefined) {
       TextLoad.encode(message.textLoad, writer.uint32(130).fork()).join();
+    }
+    if (message.restarts !== 0) {
+      writer.uint32(136).uint32(message.restarts);
+    }
+    if (message.lastCause !== undefined) {
+      RunCause.encode(message.lastCause, writer.uint32(146).fork()).join();
+    }
+    for (const v of message.earlierStages) {
+      StageStatus.encode(v!, writer.uint32(154).fork()).join();
+    }
+    if (message.restartObstacle !== "") {
+      writer.uint32(162).string(message.restartObstacle);
     }
     return writer;
   },
@@ -2067,6 +2170,38 @@ export const Run: MessageFns<Run> = {
             message.textLoad = TextLoad.decode(reader, reader.uint32());
             continue;
           }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.restarts = reader.uint32();
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.lastCause = RunCause.decode(reader, reader.uint32());
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.earlierStages.push(StageStatus.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.restartObstacle = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2115,6 +2250,22 @@ export const Run: MessageFns<Run> = {
         : isSet(object.text_load)
         ? TextLoad.fromJSON(object.text_load)
         : undefined,
+      restarts: isSet(object.restarts) ? globalThis.Number(object.restarts) : 0,
+      lastCause: isSet(object.lastCause)
+        ? RunCause.fromJSON(object.lastCause)
+        : isSet(object.last_cause)
+        ? RunCause.fromJSON(object.last_cause)
+        : undefined,
+      earlierStages: globalThis.Array.isArray(object?.earlierStages)
+        ? object.earlierStages.map((e: any) => StageStatus.fromJSON(e))
+        : globalThis.Array.isArray(object?.earlier_stages)
+        ? object.earlier_stages.map((e: any) => StageStatus.fromJSON(e))
+        : [],
+      restartObstacle: isSet(object.restartObstacle)
+        ? globalThis.String(object.restartObstacle)
+        : isSet(object.restart_obstacle)
+        ? globalThis.String(object.restart_obstacle)
+        : "",
     };
   },
 
@@ -2168,6 +2319,18 @@ export const Run: MessageFns<Run> = {
     if (message.textLoad !== undefined) {
       obj.textLoad = TextLoad.toJSON(message.textLoad);
     }
+    if (message.restarts !== 0) {
+      obj.restarts = Math.round(message.restarts);
+    }
+    if (message.lastCause !== undefined) {
+      obj.lastCause = RunCause.toJSON(message.lastCause);
+    }
+    if (message.earlierStages?.length) {
+      obj.earlierStages = message.earlierStages.map((e) => StageStatus.toJSON(e));
+    }
+    if (message.restartObstacle !== "") {
+      obj.restartObstacle = message.restartObstacle;
+    }
     return obj;
   },
 
@@ -2198,6 +2361,12 @@ export const Run: MessageFns<Run> = {
     message.textLoad = (object.textLoad !== undefined && object.textLoad !== null)
       ? TextLoad.fromPartial(object.textLoad)
       : undefined;
+    message.restarts = object.restarts ?? 0;
+    message.lastCause = (object.lastCause !== undefined && object.lastCause !== null)
+      ? RunCause.fromPartial(object.lastCause)
+      : undefined;
+    message.earlierStages = object.earlierStages?.map((e) => StageStatus.fromPartial(e)) || [];
+    message.restartObstacle = object.restartObstacle ?? "";
     return message;
   },
 };
@@ -2215,6 +2384,7 @@ function createBaseRunSummary(): RunSummary {
     createdAt: undefined,
     revision: 0n,
     cause: "",
+    restarts: 0,
   };
 }
 
@@ -2258,6 +2428,9 @@ export const RunSummary: MessageFns<RunSummary> = {
     }
     if (message.cause !== "") {
       writer.uint32(90).string(message.cause);
+    }
+    if (message.restarts !== 0) {
+      writer.uint32(96).uint32(message.restarts);
     }
     return writer;
   },
@@ -2363,6 +2536,14 @@ export const RunSummary: MessageFns<RunSummary> = {
             message.cause = reader.string();
             continue;
           }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.restarts = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2404,6 +2585,7 @@ export const RunSummary: MessageFns<RunSummary> = {
         : undefined,
       revision: isSet(object.revision) ? BigInt(object.revision) : 0n,
       cause: isSet(object.cause) ? globalThis.String(object.cause) : "",
+      restarts: isSet(object.restarts) ? globalThis.Number(object.restarts) : 0,
     };
   },
 
@@ -2442,6 +2624,9 @@ export const RunSummary: MessageFns<RunSummary> = {
     if (message.cause !== "") {
       obj.cause = message.cause;
     }
+    if (message.restarts !== 0) {
+      obj.restarts = Math.round(message.restarts);
+    }
     return obj;
   },
 
@@ -2461,6 +2646,7 @@ export const RunSummary: MessageFns<RunSummary> = {
     message.createdAt = object.createdAt ?? undefined;
     message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
     message.cause = object.cause ?? "";
+    message.restarts = object.restarts ?? 0;
     return message;
   },
 };
@@ -2501,6 +2687,9 @@ export const RunEvent: MessageFns<RunEvent> = {
         break;
       case "reservationExceeded":
         ReservationExceeded.encode(message.detail.value, writer.uint32(66).fork()).join();
+        break;
+      case "restartRefused":
+        RestartRefused.encode(message.detail.value, writer.uint32(74).fork()).join();
         break;
     }
     return writer;
@@ -2586,6 +2775,14 @@ export const RunEvent: MessageFns<RunEvent> = {
             };
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.detail = { $case: "restartRefused", value: RestartRefused.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2618,6 +2815,10 @@ export const RunEvent: MessageFns<RunEvent> = {
         ? { $case: "reservationExceeded", value: ReservationExceeded.fromJSON(object.reservationExceeded) }
         : isSet(object.reservation_exceeded)
         ? { $case: "reservationExceeded", value: ReservationExceeded.fromJSON(object.reservation_exceeded) }
+        : isSet(object.restartRefused)
+        ? { $case: "restartRefused", value: RestartRefused.fromJSON(object.restartRefused) }
+        : isSet(object.restart_refused)
+        ? { $case: "restartRefused", value: RestartRefused.fromJSON(object.restart_refused) }
         : undefined,
     };
   },
@@ -2644,6 +2845,8 @@ export const RunEvent: MessageFns<RunEvent> = {
       obj.fault = StageFaultObserved.toJSON(message.detail.value);
     } else if (message.detail?.$case === "reservationExceeded") {
       obj.reservationExceeded = ReservationExceeded.toJSON(message.detail.value);
+    } else if (message.detail?.$case === "restartRefused") {
+      obj.restartRefused = RestartRefused.toJSON(message.detail.value);
     }
     return obj;
   },
@@ -2685,13 +2888,19 @@ export const RunEvent: MessageFns<RunEvent> = {
         }
         break;
       }
+      case "restartRefused": {
+        if (object.detail?.value !== undefined && object.detail?.value !== null) {
+          message.detail = { $case: "restartRefused", value: RestartRefused.fromPartial(object.detail.value) };
+        }
+        break;
+      }
     }
     return message;
   },
 };
 
 function createBaseRunPhaseChanged(): RunPhaseChanged {
-  return { phase: 0, outcome: 0, cause: undefined };
+  return { phase: 0, outcome: 0, cause: undefined, stages: [] };
 }
 
 export const RunPhaseChanged: MessageFns<RunPhaseChanged> = {
@@ -2704,6 +2913,9 @@ export const RunPhaseChanged: MessageFns<RunPhaseChanged> = {
     }
     if (message.cause !== undefined) {
       RunCause.encode(message.cause, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.stages) {
+      StageStatus.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -2745,6 +2957,14 @@ export const RunPhaseChanged: MessageFns<RunPhaseChanged> = {
             message.cause = RunCause.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.stages.push(StageStatus.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2762,6 +2982,7 @@ export const RunPhaseChanged: MessageFns<RunPhaseChanged> = {
       phase: isSet(object.phase) ? runPhaseFromJSON(object.phase) : 0,
       outcome: isSet(object.outcome) ? runOutcomeFromJSON(object.outcome) : 0,
       cause: isSet(object.cause) ? RunCause.fromJSON(object.cause) : undefined,
+      stages: globalThis.Array.isArray(object?.stages) ? object.stages.map((e: any) => StageStatus.fromJSON(e)) : [],
     };
   },
 
@@ -2776,6 +2997,9 @@ export const RunPhaseChanged: MessageFns<RunPhaseChanged> = {
     if (message.cause !== undefined) {
       obj.cause = RunCause.toJSON(message.cause);
     }
+    if (message.stages?.length) {
+      obj.stages = message.stages.map((e) => StageStatus.toJSON(e));
+    }
     return obj;
   },
 
@@ -2789,6 +3013,112 @@ export const RunPhaseChanged: MessageFns<RunPhaseChanged> = {
     message.cause = (object.cause !== undefined && object.cause !== null)
       ? RunCause.fromPartial(object.cause)
       : undefined;
+    message.stages = object.stages?.map((e) => StageStatus.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRestartRefused(): RestartRefused {
+  return { kind: 0, message: "", attemptsLeft: 0 };
+}
+
+export const RestartRefused: MessageFns<RestartRefused> = {
+  encode(message: RestartRefused, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== 0) {
+      writer.uint32(8).int32(message.kind);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    if (message.attemptsLeft !== 0) {
+      writer.uint32(24).uint32(message.attemptsLeft);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestartRefused {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestartRefused();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.kind = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.attemptsLeft = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RestartRefused {
+    return {
+      kind: isSet(object.kind) ? planRejectionKindFromJSON(object.kind) : 0,
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+      attemptsLeft: isSet(object.attemptsLeft)
+        ? globalThis.Number(object.attemptsLeft)
+        : isSet(object.attempts_left)
+        ? globalThis.Number(object.attempts_left)
+        : 0,
+    };
+  },
+
+  toJSON(message: RestartRefused): unknown {
+    const obj: any = {};
+    if (message.kind !== 0) {
+      obj.kind = planRejectionKindToJSON(message.kind);
+    }
+    if (message.message !== "") {
+      obj.message = message.message;
+    }
+    if (message.attemptsLeft !== 0) {
+      obj.attemptsLeft = Math.round(message.attemptsLeft);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RestartRefused>, I>>(base?: I): RestartRefused {
+    return RestartRefused.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RestartRefused>, I>>(object: I): RestartRefused {
+    const message = createBaseRestartRefused();
+    message.kind = object.kind ?? 0;
+    message.message = object.message ?? "";
+    message.attemptsLeft = object.attemptsLeft ?? 0;
     return message;
   },
 };

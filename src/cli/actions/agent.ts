@@ -20,6 +20,7 @@ export async function agent({ values, output }: Invocation<AgentValues>): Promis
     rejoin: values.rejoin,
     memory: values.memory,
     labels: Object.fromEntries(values.label),
+    workerLimits: { memory: values.workerMemoryLimit, openFiles: values.workerOpenFiles },
     stepDeadline: values.stepDeadline,
     edges: edgeFlags(values),
     logger: await openLogger(values.logLevel, values.json),

@@ -7,7 +7,7 @@ import {
 } from '../../../gen/stageplane/v1/orchestrator_service.js';
 import { RuntimeConfig } from '../../../gen/stageplane/v1/plan.js';
 import { type PlanRequest, RunMode } from '../../../gen/stageplane/v1/planner.js';
-import type { Run } from '../../../gen/stageplane/v1/run.js';
+import { RestartMode, type RestartPolicy, type Run } from '../../../gen/stageplane/v1/run.js';
 import { unaryCall } from '../../grpc/client.js';
 import { listNodes } from '../../launcher/list-all.js';
 import { buildPlanRequest, namesNodes } from '../build-plan-request.js';
@@ -36,7 +36,11 @@ async function startRun(
   const prompt = values.prompt === undefined ? undefined : await readPrompt(values.prompt);
   if (prompt?.kind === 'refused') return output.fail(usageFailure([{ field: '--prompt', message: prompt.problem }]));
   const plan = { ...built.request, ...askedText(prompt?.value, values.chat, built.request) };
-  const request = CreateRunRequest.fromPartial({ requestId: values.requestId ?? randomUUID(), plan });
+  const request = CreateRunRequest.fromPartial({
+    requestId: values.requestId ?? randomUUID(),
+    plan,
+    restart: restartPolicy(values),
+  });
   const waits = values.wait || values.until !== undefined || values.prompt !== undefined;
   // Listening begins before the run does: a Ctrl-C in between must not leave a run that nobody knows of.
   const interrupts = waits ? listenForInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP']) : undefined;
@@ -61,6 +65,13 @@ async function startRun(
   if (!interrupts) return exitCode.ok;
   if (prompt !== undefined) return runPrompt({ client, output, run: created, interrupts });
   return waitForRun({ client, output, run: created, until: values.until ?? 'done', interrupts });
+}
+
+/** Absent for never: two requests that say nothing of it stay the same request. */
+function restartPolicy({ restarts, restartBackoff }: RunValues): RestartPolicy | undefined {
+  if (restarts === 0) return undefined;
+  const mode = RestartMode.RESTART_MODE_ON_FAULT;
+  return { mode, maxAttempts: restarts, backoffMillis: BigInt(restartBackoff) };
 }
 
 /** A prompt makes the run ONE_SHOT; without one it serves. */

@@ -68,6 +68,17 @@ const settings = {
     description: 'workers kept started before they are needed',
     environment: true,
   }),
+  workerMemoryLimit: optional(readBytes, {
+    placeholder: '<size>',
+    description:
+      'memory that one worker may have for itself, such as 8GiB, mapped model files not counted; default: any',
+    environment: true,
+  }),
+  workerOpenFiles: optional(readCount(1), {
+    placeholder: '<count>',
+    description: "files and connections that one worker may have open; default: the system's own limit",
+    environment: true,
+  }),
   stepDeadline: required(readDuration(0), {
     placeholder: '<duration>',
     description: 'a stage may be at one micro-batch for so long; 0 is never',

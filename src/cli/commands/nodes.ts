@@ -1,9 +1,22 @@
+import { limits } from '../../core/limits.js';
 import { defineCommand } from '../command.js';
 import { clientSettings } from '../config/common-settings.js';
-import { readText } from '../config/readers.js';
-import { operand } from '../config/setting.js';
+import { readDuration, readText } from '../config/readers.js';
+import { operand, required, toggle, type Values } from '../config/setting.js';
 
 const oneNode = { node: operand(readText, { placeholder: '<node>', description: 'name or id of the node' }) };
+
+const drainSettings = {
+  deadline: required(readDuration(0, limits.drainMillis), {
+    placeholder: '<duration>',
+    description: 'end what is left after so long; 0s ends or moves everything at once',
+    fallback: '10m',
+  }),
+  noWait: toggle('do not wait until the node is free'),
+  ...clientSettings,
+};
+
+export type DrainValues = Values<typeof drainSettings & typeof oneNode>;
 
 export const nodesCommands = [
   defineCommand({
@@ -32,10 +45,26 @@ export const nodesCommands = [
   }),
   defineCommand({
     name: 'nodes uncordon',
-    summary: 'let a node take new stages again',
+    summary: 'let a node take new stages again; ends its drain',
     settings: clientSettings,
     operands: oneNode,
     examples: ['nodes uncordon alpha'],
     load: async () => (await import('../actions/nodes-uncordon.js')).nodesUncordon,
+  }),
+  defineCommand({
+    name: 'nodes drain',
+    summary: 'free a node: move its runs or wait for their end; Ctrl-C leaves it to go on',
+    settings: drainSettings,
+    operands: oneNode,
+    examples: ['nodes drain alpha', 'nodes drain alpha --deadline 2h', 'nodes drain alpha --deadline 0s --json'],
+    load: async () => (await import('../actions/nodes-drain.js')).nodesDrain,
+  }),
+  defineCommand({
+    name: 'nodes delete',
+    summary: 'forget a node whose machine is gone for good; what its stages reserved is free',
+    settings: clientSettings,
+    operands: oneNode,
+    examples: ['nodes delete alpha'],
+    load: async () => (await import('../actions/nodes-delete.js')).nodesDelete,
   }),
 ];

@@ -4,7 +4,7 @@ import { limits } from '../../core/limits.js';
 import { parseBytes } from '../../core/parse-bytes.js';
 import { U32_MAX, U64_MAX } from '../../core/uint.js';
 import { parseListenAddress } from '../../grpc/listen-address.js';
-import { parseDuration } from '../format/duration.js';
+import { formatDuration, parseDuration } from '../format/duration.js';
 import type { Reader } from './setting.js';
 
 export const readText: Reader<string> = (text) =>
@@ -40,13 +40,19 @@ export const readExistingFolder: Reader<string> = (text) =>
 export const readFolder: Reader<string> = (text) =>
   text === '' ? refused('is empty; name a folder') : { kind: 'read', value: resolve(text) };
 
+/** A file that may or may not exist, as an absolute path: whoever opens it has a working folder of its own. */
+export const readPath: Reader<string> = (text) =>
+  text === '' ? refused('is empty; name a file') : { kind: 'read', value: resolve(text) };
+
 /** Milliseconds. */
-export function readDuration(least: number): Reader<number> {
+export function readDuration(least: number, most: number = limits.deadlineMillis): Reader<number> {
   return (text) => {
     const millis = parseDuration(text);
     if (millis === undefined) return refused('is no duration; write one such as 300ms, 5s or 2m');
     if (millis < least) return refused('is too short; write at least 1ms');
-    return millis > limits.deadlineMillis ? refused('is too long; 24h is the most') : { kind: 'read', value: millis };
+    return millis > most
+      ? refused(`is too long; ${formatDuration(most)} is the most`)
+      : { kind: 'read', value: millis };
   };
 }
 

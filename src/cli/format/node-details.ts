@@ -1,5 +1,6 @@
 import type { Node } from '../../../gen/stageplane/v1/node.js';
 import { formatBytes } from '../../core/format-bytes.js';
+import { drainLines } from './drain-lines.js';
 import { formatAge } from './duration.js';
 import { escapeControls } from './escape.js';
 import { label } from './labels.js';
@@ -31,6 +32,7 @@ function nodeFields(node: Node, now: Date): (readonly [string, string])[] {
     ['engines', escapeControls(engines.join('; ')) || '-'],
     ['labels', escapeControls(labels.join(', ')) || '-'],
     ['live stages', String(node.liveStages)],
+    ...(node.drain ? [['drain', drainLines({ node, stagesLeft: node.liveStages }).join('\n')] as const] : []),
     ['heard', node.lastContact ? `${formatAge(node.lastContact, now)} ago` : 'never since the orchestrator started'],
     ['joined', node.createdAt?.toISOString() ?? '-'],
     ['instance', escapeControls(node.instanceId)],

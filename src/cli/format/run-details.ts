@@ -1,4 +1,5 @@
 import {
+  RestartMode,
   type Run,
   RunOutcome,
   type StageStatus,
@@ -31,7 +32,8 @@ export function runDetails(run: Run, now: Date): string {
   const rows = run.stages.map((stage) => stageRow(stage, layers));
   const logTail = (run.cause?.logTail ?? []).map((line) => `  ${escapeControls(line)}`);
   const log = logTail.length > 0 ? [['last lines of the log:', ...logTail].join('\n')] : [];
-  return [renderFields(runFields(run, now)), renderTable(columns, rows), ...log].join('\n\n');
+  const gone = run.earlierStages.map(earlierLine);
+  return [renderFields(runFields(run, now)), renderTable(columns, rows), ...gone, ...log].join('\n\n');
 }
 
 function runFields(run: Run, now: Date): (readonly [string, string])[] {
@@ -45,11 +47,26 @@ function runFields(run: Run, now: Date): (readonly [string, string])[] {
     ...(run.fidelity ? [['fidelity', escapeControls(run.fidelity)] as const] : []),
     ...(run.textLoad ? [['text', textLoad(run.textLoad)] as const] : []),
     ['generation', String(run.generation)],
+    ...restartFields(run),
     ['request id', escapeControls(run.requestId)],
     ['plan id', escapeControls(run.planId)],
     ['created', run.createdAt ? `${run.createdAt.toISOString()} (${formatAge(run.createdAt, now)} ago)` : '-'],
     ['revision', String(run.revision)],
   ];
+}
+
+function restartFields({ restart, restarts, lastCause, restartObstacle }: Run): (readonly [string, string])[] {
+  if (restart?.mode !== RestartMode.RESTART_MODE_ON_FAULT) return [];
+  return [
+    ['restarts', `${restarts} of ${restart.maxAttempts}`],
+    ...(lastCause ? [['last cause', causeLine(lastCause)] as const] : []),
+    ...(restartObstacle ? [['no new plan', escapeControls(restartObstacle)] as const] : []),
+  ];
+}
+
+function earlierLine({ stageIndex, generation, nodeName, nodeId }: StageStatus): string {
+  const where = `stage ${stageIndex} of generation ${generation} on ${escapeControls(nodeName || 'node')} (${nodeId})`;
+  return `${where} is LOST and may still be alive: it keeps its memory until the node is back, fenced or deleted`;
 }
 
 function textLoad({ waitingPrompts, runningAnswers, heldSessions }: TextLoad): string {

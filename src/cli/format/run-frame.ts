@@ -13,10 +13,11 @@ const BAR_CELLS = 24;
 export function runFrame(view: RunView): string {
   const nodeWidth = Math.max(...view.stages.map(({ node }) => escapeControls(node).length), 0);
   const state = isOver(view) ? `DONE  ${label.runOutcome(view.outcome)}` : label.runPhase(view.phase);
+  const again = view.generation > 1 ? `  generation ${view.generation}` : '';
   const cause = view.cause ? [`  ${causeLine(view.cause)}`] : [];
   const fidelity = view.fidelity ? `  fidelity ${escapeControls(view.fidelity)}` : '';
   return [
-    `run ${view.runId}  ${state}${fidelity}`,
+    `run ${view.runId}  ${state}${again}${fidelity}`,
     ...view.stages.map((stage) => stageLine(stage, nodeWidth)),
     ...cause,
   ].join('\n');

@@ -1,8 +1,10 @@
 import {
   LoadProgress_Phase as LoadPhase,
+  RunPhase as Phase,
   type RunEvent,
   RunOutcome,
   type RunPhaseChanged,
+  type StageStatus,
 } from '../../../gen/stageplane/v1/run.js';
 import { formatBytes } from '../../core/format-bytes.js';
 import type { RunView } from '../run-view.js';
@@ -26,12 +28,12 @@ export function loadingLine(view: RunView, stageIndex: number): string {
   return `${stageName(view, stageIndex)}  loaded ${done} of ${formatBytes(progress?.bytesTotal ?? 0n)}`;
 }
 
-function whatHappened(view: RunView, { detail }: RunEvent): string {
+function whatHappened(view: RunView, { detail, generation }: RunEvent): string {
   switch (detail?.$case) {
     case 'runPhase':
-      return runPhase(detail.value);
+      return runPhase(detail.value, generation);
     case 'stagePhase':
-      return `${stageName(view, detail.value.stageIndex)}  ${label.stagePhase(detail.value.phase)}`;
+      return `${stageName(view, detail.value.stageIndex)}${earlier(view, generation)}  ${label.stagePhase(detail.value.phase)}`;
     case 'fault': {
       const { stageIndex, fault } = detail.value;
       const why = fault ? `${label.faultReason(fault.reason)}: ${fault.message}` : 'no reason given';
@@ -41,14 +43,30 @@ function whatHappened(view: RunView, { detail }: RunEvent): string {
       const next = 'nothing to do now: the next plan of such a stage reserves more';
       return `${stageName(view, detail.value.stageIndex)}  ${exceededPhrase(detail.value)}; ${next}`;
     }
+    case 'restartRefused': {
+      const { message, attemptsLeft } = detail.value;
+      const next = attemptsLeft > 0 ? `${attemptsLeft} more attempts` : 'no attempt is left';
+      return `cannot begin again: ${escapeControls(message)}; ${next}`;
+    }
     default:
       return 'an event that this version of stageplane does not know';
   }
 }
 
-function runPhase({ phase, outcome, cause }: RunPhaseChanged): string {
+function runPhase({ phase, outcome, cause, stages }: RunPhaseChanged, generation: number): string {
   const ended = outcome === RunOutcome.RUN_OUTCOME_UNSPECIFIED ? '' : `  ${label.runOutcome(outcome)}`;
-  return `${label.runPhase(phase)}${ended}${cause ? `  ${causeLine(cause)}` : ''}`;
+  const again = stages.length > 0 ? `  generation ${generation} on ${nodesOf(stages)}` : '';
+  const isUndecided = phase === Phase.RUN_PHASE_TEARING_DOWN && ended === '';
+  return `${label.runPhase(phase)}${ended}${again}${isUndecided ? ', then it begins again' : ''}${cause ? `  ${causeLine(cause)}` : ''}`;
+}
+
+function nodesOf(stages: readonly StageStatus[]): string {
+  return escapeControls([...new Set(stages.map(({ nodeName, nodeId }) => nodeName || `node ${nodeId}`))].join(', '));
+}
+
+/** A stage that was lost may be heard of long after its run went on without it. */
+function earlier(view: RunView, generation: number): string {
+  return generation < view.generation ? ` of generation ${generation}` : '';
 }
 
 function stageName(view: RunView, stageIndex: number): string {

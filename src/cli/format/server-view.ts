@@ -5,7 +5,7 @@ import { renderFields } from './table.js';
 
 /** Who an orchestrator is and how it does. */
 export function serverView(info: GetServerInfoResponse, now: Date): string {
-  const { startedAt } = info;
+  const { startedAt, backup } = info;
   return renderFields([
     ['version', escapeControls(info.version)],
     ['listening on', escapeControls(info.listenAddress)],
@@ -17,5 +17,6 @@ export function serverView(info: GetServerInfoResponse, now: Date): string {
     ['connected nodes', String(info.connectedNodes)],
     ['active runs', String(info.activeRuns)],
     ['ignored messages', String(info.ignoredMessages)],
+    ...(backup ? [['backup under way', escapeControls(backup.path)] as const] : []),
   ]);
 }

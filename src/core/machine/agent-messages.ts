@@ -3,6 +3,7 @@ import type { LoadProgress, StageFault } from '../../../gen/stageplane/v1/run.js
 import { runId, type SessionId } from '../ids.js';
 import type { Draft } from './draft.js';
 import { stageStopped } from './reconcile.js';
+import { findRemnant, settleRemnant } from './remnants.js';
 import { armStage, faultStage, findStage, moveStage, settleRun } from './run-lifecycle.js';
 import { stageReady } from './stage-ready.js';
 import type { SessionState, StageKey, UnansweredDelivery } from './state.js';
@@ -38,9 +39,15 @@ export function stageReported(draft: Draft, session: SessionId, report: StageRep
     generation: report.generation,
   };
   if (findStage(draft, key)?.stage.nodeId === state.nodeId) takeReport(draft, key, report);
-  else draft.ignoredMessages += 1;
+  else if (!takeLastWord(draft, key, report, state)) draft.ignoredMessages += 1;
   if (report.report?.$case === 'loading') return;
   draft.send(session, { $case: 'reportAck', value: { reportIds: [report.reportId] } });
+}
+
+/** Of an earlier generation only its end matters. */
+function takeLastWord(draft: Draft, key: StageKey, { report }: StageReport, { nodeId }: SessionState): boolean {
+  if (report?.$case !== 'stopped' || findRemnant(draft, key)?.stage.nodeId !== nodeId) return false;
+  return settleRemnant(draft, key, 'stage-stopped');
 }
 
 function takeReport(draft: Draft, key: StageKey, { report }: StageReport): void {

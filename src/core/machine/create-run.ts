@@ -1,3 +1,5 @@
+import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
+import { RestartMode, type RestartPolicy } from '../../../gen/stageplane/v1/run.js';
 import { nodeId, runId } from '../ids.js';
 import { limits } from '../limits.js';
 import { type PlanningOutcome, planRequest } from '../planner/plan-request.js';
@@ -8,7 +10,7 @@ import type { CallId, RunRequest } from './events.js';
 import { ledgerOf } from './footprints.js';
 import { poolOf } from './pool.js';
 import { recordRun } from './run-lifecycle.js';
-import type { RunState } from './state.js';
+import type { RestartState, RunState, StageState } from './state.js';
 import { openTokenEndpoint } from './token-endpoint.js';
 
 /** Plans and commits a run in one turn, so that nothing changes between the plan and its effect (I8, I9). */
@@ -59,12 +61,9 @@ function planAndCommit(draft: Draft, request: RunRequest): Answer {
     planId: outcome.planId,
     settings: outcome.settings,
     fidelity: outcome.report.fidelity,
-    stages: outcome.plan.stages.map((stage, index) => ({
-      index,
-      nodeId: nodeId(stage.nodeId),
-      phase: 'PENDING',
-      volatile: {},
-    })),
+    stages: pendingStages(outcome.plan),
+    remnants: [],
+    restart: restartState(request.restart, request),
     createdAt: draft.wall,
     revision: draft.cluster.revision,
     volatile: {},
@@ -72,6 +71,22 @@ function planAndCommit(draft: Draft, request: RunRequest): Answer {
   recordRun(draft, run);
   openTokenEndpoint(draft, id);
   return { kind: 'run', runId: id, report: outcome.report };
+}
+
+/** Where every generation begins. */
+export function pendingStages(plan: RunPlan): StageState[] {
+  return plan.stages.map((stage, index) => ({ index, nodeId: nodeId(stage.nodeId), phase: 'PENDING', volatile: {} }));
+}
+
+function restartState(policy: RestartPolicy | undefined, { plan, ...basis }: RunRequest): RestartState | undefined {
+  if (policy?.mode !== RestartMode.RESTART_MODE_ON_FAULT) return undefined;
+  return {
+    maxAttempts: policy.maxAttempts,
+    backoff: Number(policy.backoffMillis) || limits.restartBackoffMillis,
+    attempts: 0,
+    obstacle: '',
+    basis: { request: plan, inspection: basis.inspection, modelCuts: basis.modelCuts },
+  };
 }
 
 /** The dry run's plan is not what it would be now: why, and what is possible instead. */

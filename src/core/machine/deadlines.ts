@@ -1,6 +1,8 @@
 import { StageFaultReason } from '../../../gen/stageplane/v1/run.js';
 import type { NodeId, RunId } from '../ids.js';
+import { restartDue } from './begin-again.js';
 import type { Draft } from './draft.js';
+import { advanceDrain } from './drain.js';
 import { edgeDeadline, missedEdges } from './edge-deadline.js';
 import type { Timer } from './events.js';
 import { fenceElapsed, graceElapsed, startGrace } from './grace.js';
@@ -21,6 +23,10 @@ export function timerFired(draft: Draft, timer: Timer): void {
       return fixCause(draft, timer.runId);
     case 'edges':
       return edgeTimerFired(draft, timer.runId);
+    case 'restart':
+      return restartDue(draft, timer.runId);
+    case 'drain':
+      return advanceDrain(draft, timer.nodeId);
   }
 }
 

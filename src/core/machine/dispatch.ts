@@ -2,6 +2,7 @@ import type { ProvisionDelivery, StageDelivery } from '../../../gen/stageplane/v
 import { type NodeId, ORCHESTRATOR_NODE_ID, type SessionId } from '../ids.js';
 import { deriveStageProvision } from '../planner/derive-stage-provision.js';
 import type { Draft } from './draft.js';
+import { patchRemnant, remnantKey } from './remnants.js';
 import { armStage, findStage, keyOf, moveStage } from './run-lifecycle.js';
 import { isLive } from './run-transitions.js';
 import type { RunState, StageKey, StageState, StageVolatile } from './state.js';
@@ -19,6 +20,15 @@ export function dispatchTo(draft: Draft, id: NodeId): void {
     if (unsent.length > 0) provision(draft, contact.session, run, unsent);
     for (const stage of stages) {
       if (needsStop(stage, contact.session)) stop(draft, contact.session, keyOf(run, stage), `run ${run.runId} ended`);
+    }
+    for (const remnant of run.remnants) {
+      if (remnant.stage.nodeId !== id || !needsStop(remnant.stage, contact.session)) continue;
+      stop(
+        draft,
+        contact.session,
+        remnantKey(run, remnant),
+        `run ${run.runId} goes on as generation ${run.generation}`,
+      );
     }
   }
 }
@@ -92,7 +102,7 @@ function stageDelivery(run: RunState, index: number): StageDelivery {
 
 function remember(draft: Draft, key: StageKey, patch: Partial<StageVolatile>): void {
   const found = findStage(draft, key);
-  if (!found) return;
+  if (!found) return patchRemnant(draft, key, patch);
   const stage = {
     ...found.stage,
     volatile: { ...found.stage.volatile, ...patch },

@@ -13,7 +13,7 @@ import {
 import type { Answer, Effect, LogFields } from './effects.js';
 import type { CallId, Timer } from './events.js';
 import { forgetOldRecords } from './forget-old-records.js';
-import { putLast, replaceAll } from './overlay.js';
+import { idsOfDeleted, putLast, replaceAll, replaceNode } from './overlay.js';
 import type { Rules } from './rules.js';
 import type {
   ClusterState,
@@ -31,6 +31,7 @@ import type {
 export interface Changes {
   readonly cluster: ClusterState;
   readonly nodes: readonly NodeState[];
+  readonly deletedNodes: readonly NodeId[];
   /** `before` lets the store write only the stages that differ. */
   readonly runs: readonly {
     readonly before: RunState | undefined;
@@ -68,9 +69,9 @@ export class Draft {
   readonly answers = new Map<RunId, TextAnswer>();
   ignoredMessages = 0;
 
-  private readonly nodes = new Map<NodeId, NodeState>();
+  private readonly nodes = new Map<NodeId, NodeState | undefined>();
   private readonly runs = new Map<RunId, RunState | undefined>();
-  private readonly contacts = new Map<NodeId, Contact>();
+  private readonly contacts = new Map<NodeId, Contact | undefined>();
   private readonly sessions = new Map<SessionId, SessionState | undefined>();
   private readonly requests = new Map<string, RequestRecord>();
   private readonly footprints = new Map<string, FootprintRecord>();
@@ -88,17 +89,17 @@ export class Draft {
   // --- reading
 
   node(id: NodeId): NodeState | undefined {
-    return this.nodes.get(id) ?? this.base.nodes.get(id);
+    return this.nodes.has(id) ? this.nodes.get(id) : this.base.nodes.get(id);
   }
 
   nodeByInstance(instanceId: string): NodeState | undefined {
-    for (const node of this.nodes.values()) if (node.instanceId === instanceId) return node;
+    for (const node of this.nodes.values()) if (node?.instanceId === instanceId) return node;
     const id = this.base.nodeByInstance.get(instanceId);
     return id === undefined ? undefined : this.node(id);
   }
 
   nodeByName(name: string): NodeState | undefined {
-    for (const node of this.nodes.values()) if (node.name === name) return node;
+    for (const node of this.nodes.values()) if (node?.name === name) return node;
     const id = this.base.nodeByName.get(name);
     const node = id === undefined ? undefined : this.node(id);
     return node?.name === name ? node : undefined;
@@ -106,12 +107,14 @@ export class Draft {
 
   nodeCount(): number {
     let count = this.base.nodes.size;
-    for (const id of this.nodes.keys()) count += Number(!this.base.nodes.has(id));
+    for (const [id, node] of this.nodes) count += Number(node !== undefined) - Number(this.base.nodes.has(id));
     return count;
   }
 
   allNodeIds(): ReadonlySet<NodeId> {
-    return new Set([...this.base.nodes.keys(), ...this.nodes.keys()]);
+    const ids = new Set([...this.base.nodes.keys(), ...this.nodes.keys()]);
+    for (const [id, node] of this.nodes) if (node === undefined) ids.delete(id);
+    return ids;
   }
 
   run(id: RunId): RunState | undefined {
@@ -125,7 +128,7 @@ export class Draft {
   }
 
   contact(id: NodeId): Contact | undefined {
-    return this.contacts.get(id) ?? this.base.contacts.get(id);
+    return this.contacts.has(id) ? this.contacts.get(id) : this.base.contacts.get(id);
   }
 
   session(id: SessionId): SessionState | undefined {
@@ -160,12 +163,23 @@ export class Draft {
   putRun(run: RunState): void {
     const before = this.run(run.runId);
     this.runs.set(run.runId, run);
+    const known = before?.generation === run.generation ? before : undefined;
     for (const stage of run.stages) {
-      const was = before?.stages[stage.index]?.phase;
+      const was = known?.stages[stage.index]?.phase;
       if (was === stage.phase) continue;
       this.dirtyNodes.add(stage.nodeId);
       if (stage.phase === 'STOPPED' || was === undefined) this.reindex(stage.nodeId, run);
     }
+    const left = known ? [] : (before?.stages ?? []);
+    const remnants = before?.remnants === run.remnants ? [] : (before?.remnants.map(({ stage }) => stage) ?? []);
+    for (const { nodeId } of [...left, ...remnants]) this.reindex(nodeId, run);
+  }
+
+  /** The runs with a stage there must have settled it before (I7). */
+  deleteNode(id: NodeId): void {
+    this.nextRevision();
+    this.nodes.set(id, undefined);
+    this.contacts.set(id, undefined);
   }
 
   deleteRun(id: RunId): void {
@@ -235,7 +249,7 @@ export class Draft {
       // Without a new revision only volatile fields differ.
       return after && after.revision !== before?.revision ? [{ before, after }] : [];
     });
-    const deletedRuns = [...this.runs].flatMap(([id, after]) => (after === undefined ? [id] : []));
+    const deletedRuns = idsOfDeleted(this.runs);
     const changed =
       this.cluster !== this.base.cluster ||
       this.nodes.size + runs.length + deletedRuns.length > 0 ||
@@ -243,7 +257,8 @@ export class Draft {
     if (!changed) return undefined;
     return {
       cluster: this.cluster,
-      nodes: [...this.nodes.values()],
+      nodes: [...this.nodes.values()].filter((node) => node !== undefined),
+      deletedNodes: idsOfDeleted(this.nodes),
       runs,
       deletedRuns,
       requests: [...this.requests.values()],
@@ -262,18 +277,13 @@ export class Draft {
   applyTo(world: World): void {
     world.cluster = this.cluster;
     world.ignoredMessages += this.ignoredMessages;
-    for (const node of this.nodes.values()) {
-      const before = world.nodes.get(node.nodeId);
-      if (before && before.name !== node.name) world.nodeByName.delete(before.name);
-      world.nodes.set(node.nodeId, node);
-      world.nodeByInstance.set(node.instanceId, node.nodeId);
-      world.nodeByName.set(node.name, node.nodeId);
-    }
+    for (const [id, node] of this.nodes) replaceNode(world, id, node);
     replaceAll(world.runs, this.runs);
     replaceAll(world.contacts, this.contacts);
     replaceAll(world.sessions, this.sessions);
     replaceAll(world.requests, this.requests);
     replaceAll(world.placements, this.placements);
+    for (const id of idsOfDeleted(this.nodes)) world.placements.delete(id);
     for (const record of this.footprints.values()) putLast(world.footprints, record);
     forgetOldRecords(world);
   }
@@ -288,7 +298,8 @@ export class Draft {
 
   private reindex(id: NodeId, run: RunState): void {
     const runs = new Set(this.placements.get(id) ?? this.base.placements.get(id));
-    if (run.stages.some((stage) => stage.nodeId === id && stage.phase !== 'STOPPED')) runs.add(run.runId);
+    const stages = [...run.stages, ...run.remnants.map(({ stage }) => stage)];
+    if (stages.some((stage) => stage.nodeId === id && stage.phase !== 'STOPPED')) runs.add(run.runId);
     else runs.delete(run.runId);
     this.placements.set(id, runs);
   }

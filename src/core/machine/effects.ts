@@ -80,4 +80,5 @@ export type Answer =
       readonly phase: string;
       readonly lostNode?: string | undefined;
     }
-  | { readonly kind: 'too-many-runs'; readonly limit: number };
+  | { readonly kind: 'too-many-runs'; readonly limit: number }
+  | { readonly kind: 'node-connected'; readonly nodeId: NodeId; readonly name: string };

@@ -1,7 +1,7 @@
 import type { ModelInspection } from '../../../gen/stageplane/v1/model.js';
 import type { DeviceUsage, HeldStageUsage, Hello, StageReport } from '../../../gen/stageplane/v1/node_agent_service.js';
 import type { PlanRequest, SelectedPlan } from '../../../gen/stageplane/v1/planner.js';
-import type { StageFault } from '../../../gen/stageplane/v1/run.js';
+import type { RestartPolicy, StageFault } from '../../../gen/stageplane/v1/run.js';
 import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import type { NodeId, RunId, SessionId } from '../ids.js';
 import type { ModelCuts } from '../planner/model-cuts.js';
@@ -20,7 +20,9 @@ export type Timer =
   | { readonly kind: 'grace'; readonly nodeId: NodeId }
   | { readonly kind: 'fence'; readonly nodeId: NodeId }
   | { readonly kind: 'cause'; readonly runId: RunId }
-  | { readonly kind: 'edges'; readonly runId: RunId };
+  | { readonly kind: 'edges'; readonly runId: RunId }
+  | { readonly kind: 'restart'; readonly runId: RunId }
+  | { readonly kind: 'drain'; readonly nodeId: NodeId };
 
 /** Everything that can happen to the orchestrator. Validated at the edge; past tense. */
 export type ClusterEvent =
@@ -79,6 +81,14 @@ export type ClusterEvent =
       readonly nodeId: NodeId;
       readonly cordoned: boolean;
     }
+  | {
+      readonly kind: 'node-drain-requested';
+      readonly call: CallId;
+      readonly nodeId: NodeId;
+      /** Milliseconds from now. */
+      readonly deadline: number;
+    }
+  | { readonly kind: 'node-delete-requested'; readonly call: CallId; readonly nodeId: NodeId }
   /** The first event after a start. */
   | { readonly kind: 'orchestrator-started' }
   | { readonly kind: 'token-endpoint-ready'; readonly runId: RunId; readonly generation: number }
@@ -106,6 +116,8 @@ export interface RunRequest {
   /** SHA-256 of the request without its id. */
   readonly digest: string;
   readonly plan: PlanRequest;
+  /** Absent is never. */
+  readonly restart?: RestartPolicy | undefined;
   /** What the orchestrator's own file says; absent when the request brought its own facts. */
   readonly inspection?: ModelInspection | undefined;
   /** Why that file cannot be planned, although it could be read. */

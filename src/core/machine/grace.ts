@@ -2,6 +2,7 @@ import { type StageFault, StageFaultReason } from '../../../gen/stageplane/v1/ru
 import { millis, type NodeId } from '../ids.js';
 import { limits } from '../limits.js';
 import type { Draft } from './draft.js';
+import { remnantKey, settleRemnant } from './remnants.js';
 import { keyOf, moveStage, noteFault, settleRun } from './run-lifecycle.js';
 import { isLive } from './run-transitions.js';
 import { nextStagePhase } from './stage-transitions.js';
@@ -19,7 +20,7 @@ export function startGrace(draft: Draft, id: NodeId, period: number): void {
 
 /** The loop itself was away: silence in that time says nothing about the nodes, so all graces start anew. */
 export function restartGraces(draft: Draft): void {
-  const waiting = [...draft.allNodeIds()].filter((id) => isOutOfContact(draft.contact(id)));
+  const waiting = [...draft.allNodeIds()].filter((id) => isAway(draft.contact(id)));
   for (const id of waiting) startGrace(draft, id, draft.rules.timings.graceAfterStart);
 }
 
@@ -37,18 +38,25 @@ export function fenceElapsed(draft: Draft, id: NodeId): void {
   const at = contact && fenceAt(draft, contact);
   if (!contact?.lost || at === undefined) return;
   if (draft.now < at) return draft.arm({ kind: 'fence', nodeId: id }, at);
+  fenceStages(draft, id);
+}
+
+/** No worker of the node is left, whatever it was: what its LOST stages reserved is free (I7). */
+export function fenceStages(draft: Draft, id: NodeId): void {
   for (const run of draft.runsOn(id)) {
     for (const stage of run.stages) {
       if (stage.nodeId === id && stage.phase === 'LOST') moveStage(draft, keyOf(run, stage), 'node-fenced');
     }
+    for (const remnant of run.remnants) {
+      if (remnant.stage.nodeId === id) settleRemnant(draft, remnantKey(run, remnant), 'node-fenced');
+    }
   }
 }
 
-function loseNode(draft: Draft, id: NodeId, contact: Contact): void {
+/** Its grace is over, or an operator says that it is: its runs fault. */
+export function loseNode(draft: Draft, id: NodeId, contact: Contact, message = silence(draft, id, contact)): void {
   draft.putContact(id, { ...contact, lost: true });
   const name = draft.node(id)?.name ?? String(id);
-  const seconds = Math.round((draft.now - contact.lastHeard) / 1000);
-  const message = `node "${name}" was out of contact for ${seconds} s: see whether its machine and agent are up`;
   const fault: StageFault = {
     reason: StageFaultReason.STAGE_FAULT_REASON_NODE_LOST,
     message,
@@ -65,7 +73,12 @@ function loseNode(draft: Draft, id: NodeId, contact: Contact): void {
   }
   const at = fenceAt(draft, contact);
   if (at !== undefined) draft.arm({ kind: 'fence', nodeId: id }, at);
-  draft.say('warn', 'node lost', { node: name, seconds });
+  draft.say('warn', 'node lost', { node: name, why: message });
+}
+
+function silence(draft: Draft, id: NodeId, { lastHeard }: Contact): string {
+  const seconds = Math.round((draft.now - lastHeard) / 1000);
+  return `node "${draft.node(id)?.name ?? id}" was out of contact for ${seconds} s: see whether its machine and agent are up`;
 }
 
 function fenceAt(draft: Draft, contact: Contact) {
@@ -76,12 +89,12 @@ function fenceAt(draft: Draft, contact: Contact) {
 /** More than half of a larger pool at once is rather our own network than their machines. */
 function isMassLoss(draft: Draft): boolean {
   const ids = [...draft.allNodeIds()].filter((id) => draft.contact(id)?.lost === false);
-  const away = ids.filter((id) => isOutOfContact(draft.contact(id)));
+  const away = ids.filter((id) => isAway(draft.contact(id)));
   return ids.length >= limits.massLossNodes && away.length * 2 > ids.length;
 }
 
 function extendGraces(draft: Draft): void {
-  const away = [...draft.allNodeIds()].filter((id) => isOutOfContact(draft.contact(id)));
+  const away = [...draft.allNodeIds()].filter((id) => isAway(draft.contact(id)));
   for (const id of away) {
     const contact = draft.contact(id)!;
     const graceEndsAt = millis(contact.lastHeard + Math.max(draft.rules.timings.lease, 2 * draft.rules.timings.grace));
@@ -92,6 +105,7 @@ function extendGraces(draft: Draft): void {
   draft.say('warn', message, { nodes: away.length });
 }
 
-function isOutOfContact(contact: Contact | undefined): boolean {
+/** Out of contact, and not lost yet: it may come back. */
+export function isAway(contact: Contact | undefined): boolean {
   return contact !== undefined && contact.session === undefined && !contact.lost;
 }

@@ -1,4 +1,5 @@
-import type { FootprintRecord } from './state.js';
+import type { NodeId } from '../ids.js';
+import type { FootprintRecord, NodeState, World } from './state.js';
 
 /** Brings changes into a map; undefined deletes. */
 export function replaceAll<K, V>(target: Map<K, V>, changes: ReadonlyMap<K, V | undefined>): void {
@@ -12,4 +13,22 @@ export function replaceAll<K, V>(target: Map<K, V>, changes: ReadonlyMap<K, V | 
 export function putLast(records: Map<string, FootprintRecord>, record: FootprintRecord): void {
   records.delete(record.key);
   records.set(record.key, record);
+}
+
+export function idsOfDeleted<Id>(records: ReadonlyMap<Id, unknown>): Id[] {
+  return [...records].flatMap(([id, record]) => (record === undefined ? [id] : []));
+}
+
+/** A node in every index of the world; undefined deletes it. */
+export function replaceNode(world: World, id: NodeId, node: NodeState | undefined): void {
+  const before = world.nodes.get(id);
+  if (before && before.name !== node?.name) world.nodeByName.delete(before.name);
+  if (before && before.instanceId !== node?.instanceId) world.nodeByInstance.delete(before.instanceId);
+  if (!node) {
+    world.nodes.delete(id);
+    return;
+  }
+  world.nodes.set(id, node);
+  world.nodeByInstance.set(node.instanceId, id);
+  world.nodeByName.set(node.name, id);
 }

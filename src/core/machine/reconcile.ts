@@ -3,6 +3,7 @@ import { StageFaultReason } from '../../../gen/stageplane/v1/run.js';
 import { type NodeId, runId, type SessionId } from '../ids.js';
 import { sendStop } from './dispatch.js';
 import type { Draft } from './draft.js';
+import { findRemnant, remnantKey, settleRemnant } from './remnants.js';
 import { armEdges, armStage, faultStage, findStage, keyOf, moveStage, settleRun } from './run-lifecycle.js';
 import { stageReady } from './stage-ready.js';
 import type { StageKey } from './state.js';
@@ -20,6 +21,12 @@ export function reconcile(draft: Draft, id: NodeId, session: SessionId, held: re
       stageIndex: entry.stageIndex,
       generation: entry.generation,
     };
+    if (findRemnant(draft, key)?.stage.nodeId === id) {
+      seen.add(nameOf(key));
+      // Any other is stopped by the dispatch that follows.
+      if (entry.phase === HeldStagePhase.HELD_STAGE_PHASE_STOPPED) settleRemnant(draft, key, 'stage-stopped');
+      continue;
+    }
     const found = findStage(draft, key);
     if (!found || found.stage.nodeId !== id || found.stage.phase === 'STOPPED') {
       if (entry.phase !== HeldStagePhase.HELD_STAGE_PHASE_STOPPED)
@@ -33,6 +40,10 @@ export function reconcile(draft: Draft, id: NodeId, session: SessionId, held: re
     for (const stage of run.stages) {
       const key = keyOf(run, stage);
       if (stage.nodeId === id && !seen.has(nameOf(key))) missStage(draft, key);
+    }
+    for (const remnant of run.remnants) {
+      const key = remnantKey(run, remnant);
+      if (remnant.stage.nodeId === id && !seen.has(nameOf(key))) settleRemnant(draft, key, 'absence-confirmed');
     }
     settleRun(draft, run.runId);
     armEdges(draft, run.runId);

@@ -1,13 +1,14 @@
 import { RunMode } from '../../../gen/stageplane/v1/planner.js';
-import type { StageFault } from '../../../gen/stageplane/v1/run.js';
+import type { StageFault, StageStatus } from '../../../gen/stageplane/v1/run.js';
 import { millis, type NodeId, revision } from '../ids.js';
 import type { Draft } from './draft.js';
 import { awaitsEdges, edgeDeadline, isLoaded } from './edge-deadline.js';
+import { awaitsRestart, mayBeginAgain, restartDelay } from './restart-policy.js';
 import { betterCause, isPrimary, silentCause, wireCause } from './run-cause.js';
-import { findRunTransition, isLive, type RunTrigger } from './run-transitions.js';
+import { findRunTransition, isLive, type RunOutcome, type RunTrigger } from './run-transitions.js';
 import { stageDeadline } from './stage-deadline.js';
 import { nextStagePhase, type StageTrigger, stageRank } from './stage-transitions.js';
-import type { RunCause, RunState, StageKey, StageState } from './state.js';
+import type { NodeState, RunCause, RunState, StageKey, StageState } from './state.js';
 import { wireRunOutcome, wireRunPhase, wireStagePhase } from './wire-names.js';
 
 /** The stage that a key names, or undefined when the run, the stage or the generation is not current (I6). */
@@ -119,18 +120,19 @@ export function noteFault(draft: Draft, key: StageKey, fault: StageFault, compon
   });
 }
 
-/** Ends a live run for something that is no single stage's fault; any other run stays as it is. */
+/** Ends a live run for something that is no single stage's fault; any other run stays as it is. @param nodeId where it lies */
 export function faultRun(
   draft: Draft,
   id: RunState['runId'],
   fault: StageFault,
   component: RunCause['component'],
+  nodeId?: NodeId,
 ): void {
   const run = draft.run(id);
   if (!run || !isLive(run.phase)) return;
   // The run's own event, which comes next, is the one that reports it.
   const reported = revision(draft.cluster.revision + 1n);
-  observeFault(draft, run, { fault, component, revision: reported, fixed: false });
+  observeFault(draft, run, { fault, component, nodeId, revision: reported, fixed: false });
 }
 
 /** Begins the teardown of a live run, or weighs the cause of one that is ending. */
@@ -142,7 +144,7 @@ function observeFault(draft: Draft, key: Pick<StageKey, 'runId'>, candidate: Run
       ...run,
       cause: { ...candidate, fixed: isPrimary(candidate) },
     });
-    moveRun(draft, run.runId, 'fault-observed');
+    moveRun(draft, run.runId, mayBeginAgain(run, candidate.fault) ? 'attempt-failed' : 'fault-observed');
     if (!isPrimary(candidate)) {
       const at = millis(draft.now + draft.rules.timings.cause);
       draft.arm({ kind: 'cause', runId: run.runId }, at);
@@ -166,21 +168,32 @@ export function fixCause(draft: Draft, id: RunState['runId']): void {
 }
 
 /** Moves a run as the table says, and does what the new phase means. */
-export function moveRun(draft: Draft, id: RunState['runId'], trigger: RunTrigger): boolean {
+export function moveRun(
+  draft: Draft,
+  id: RunState['runId'],
+  trigger: RunTrigger,
+  stages: readonly StageStatus[] = [],
+): boolean {
   const run = draft.run(id);
-  const transition = run && findRunTransition(run.phase, trigger);
+  const transition = run && findRunTransition(run, trigger);
   if (!run || !transition) return false;
-  recordRun(draft, {
-    ...run,
-    phase: transition.to,
-    outcome: transition.outcome ?? run.outcome,
-  });
+  const moved = { ...run, phase: transition.to };
+  recordRun(draft, transition.outcome ? decided(draft, moved, transition.outcome) : moved, stages);
   const { runId, generation } = run;
   if (transition.to === 'RUNNING' && run.mode === RunMode.RUN_MODE_ONE_SHOT) {
     draft.perform({ kind: 'begin-answer', runId, generation });
   }
-  if (transition.to === 'TEARING_DOWN') tearDown(draft, id);
+  // One that is torn down already only learns its outcome.
+  if (run.phase === 'TEARING_DOWN') settleRun(draft, id);
+  else if (transition.to === 'TEARING_DOWN') tearDown(draft, id);
   return true;
+}
+
+/** Nothing is planned again. Only a run that FAULTED has a cause: what a stopped one was about to recover from is its last. */
+function decided(draft: Draft, run: RunState, outcome: RunOutcome): RunState {
+  const cause = outcome === 'FAULTED' ? run.cause : undefined;
+  const lastCause = run.cause && !cause ? wireCause(run.cause, nodeOfCause(draft, run.cause)) : run.restart?.lastCause;
+  return { ...run, outcome, cause, restart: run.restart && { ...run.restart, lastCause, basis: undefined } };
 }
 
 /** Looks whether the run's stages carry it further: acknowledged, ready, or settled. */
@@ -194,10 +207,25 @@ export function settleRun(draft: Draft, id: RunState['runId']): void {
     const ready = run.volatile.endpoint === 'ready' && run.stages.every((stage) => stage.phase === 'READY');
     if (ready) moveRun(draft, id, 'barrier-passed');
     noteLoaded(draft, id);
-  } else if (run.stages.every((stage) => stage.phase === 'STOPPED' || stage.phase === 'LOST')) {
+  } else if (isSettled(run)) {
     fixCause(draft, id);
-    moveRun(draft, id, 'every-stage-settled');
+    if (awaitsRestart(run)) armRestart(draft, id);
+    else moveRun(draft, id, 'every-stage-settled');
   }
+}
+
+/** Nothing more is to be waited for: what is LOST may take for ever. */
+export function isSettled({ stages }: RunState): boolean {
+  return stages.every(({ phase }) => phase === 'STOPPED' || phase === 'LOST');
+}
+
+/** Sets a timer for the next attempt of a run that is to begin again. */
+export function armRestart(draft: Draft, id: RunState['runId']): void {
+  const run = draft.run(id);
+  if (!run) return;
+  const restartAt = run.volatile.restartAt ?? millis(draft.now + restartDelay(run));
+  draft.putRun({ ...run, volatile: { ...run.volatile, restartAt } });
+  draft.arm({ kind: 'restart', runId: id }, restartAt);
 }
 
 /** From the moment that every stage is loaded the edges have their time, and only that: what a stage repeats adds none. */
@@ -228,23 +256,33 @@ function whyTornDown({ runId, outcome, cause }: RunState): string {
       return `run ${runId} has its answer`;
     case 'STOPPED':
       return `run ${runId} was stopped`;
-    default:
+    case 'FAULTED':
       return `run ${runId} faulted: ${cause?.fault.message}`;
+    case undefined:
+      return `run ${runId} is to begin again: ${cause?.fault.message}`;
   }
 }
 
-/** Puts a run whose phase, outcome or cause is new, and tells those who watch. */
-export function recordRun(draft: Draft, run: RunState): void {
-  const node = run.cause?.nodeId === undefined ? undefined : draft.node(run.cause.nodeId);
+/**
+ * Puts a run whose phase, outcome or cause is new, and tells those who watch.
+ *
+ * @param stages where those of a new generation are
+ */
+export function recordRun(draft: Draft, run: RunState, stages: readonly StageStatus[] = []): void {
   const revision = draft.record(run, {
     $case: 'runPhase',
     value: {
       phase: wireRunPhase(run.phase),
       outcome: wireRunOutcome(run.outcome),
-      cause: run.cause?.fixed ? wireCause(run.cause, node) : undefined,
+      cause: run.cause?.fixed ? wireCause(run.cause, nodeOfCause(draft, run.cause)) : undefined,
+      stages: [...stages],
     },
   });
   draft.putRun({ ...run, revision });
+}
+
+export function nodeOfCause(draft: Draft, { nodeId }: RunCause): NodeState | undefined {
+  return nodeId === undefined ? undefined : draft.node(nodeId);
 }
 
 export function keyOf(run: RunState, stage: Pick<StageState, 'index'>): StageKey {

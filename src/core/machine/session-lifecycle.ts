@@ -11,6 +11,7 @@ import { startGrace } from './grace.js';
 import { reconcile } from './reconcile.js';
 import { takeUsage } from './stage-usage.js';
 import type { NodeState } from './state.js';
+import { lostEpoch, stepOver } from './step-over.js';
 
 type Heartbeat = Extract<ClusterEvent, { kind: 'heartbeat-received' }>;
 
@@ -22,13 +23,22 @@ export function receiveHello(draft: Draft, session: SessionId, hello: Hello): vo
     draft.perform({ kind: 'close-session', session, why: refusal });
     return;
   }
-  // A restored backup must not act under an epoch that its agents have already left behind (I5).
-  if (hello.highestEpoch > draft.cluster.epoch) draft.cluster = { ...draft.cluster, epoch: hello.highestEpoch + 1n };
+  stepOverLost(draft, hello, known);
   const node = admitNode(draft, hello, known);
   openSession(draft, session, hello, node.nodeId);
   reconcile(draft, node.nodeId, session, hello.held);
   dispatchTo(draft, node.nodeId);
   draft.send(session, { $case: 'reconciled', value: {} });
+}
+
+/** A restored copy must not act under an epoch that its agents have left behind, nor give an id that they know (I3, I5). */
+function stepOverLost(draft: Draft, hello: Hello, known: NodeState | undefined): void {
+  const everWelcomed = known !== undefined && draft.contact(known.nodeId)?.lastHeardWall !== undefined;
+  const epoch = lostEpoch(draft.cluster, hello, known, everWelcomed);
+  if (epoch === undefined) return;
+  draft.cluster = stepOver(draft.cluster, epoch);
+  const message = 'an agent knows more than the store, which is an older copy; epoch and ids step over what was lost';
+  draft.say('warn', message, { node: hello.name, epoch, nextRunId: draft.cluster.nextRunId });
 }
 
 /** A stream's end means nothing by itself; only a goodbye is intent. */
@@ -78,7 +88,7 @@ function refuseHello(draft: Draft, hello: Hello, known: NodeState | undefined): 
       `agent "${hello.name}" belongs to cluster ${hello.clusterId}, this is ${draft.cluster.clusterId}: start it with --rejoin to move it here`,
     );
   }
-  if (hello.highestEpoch >= limits.claimedCounter) {
+  if (hello.highestEpoch >= limits.claimedEpoch) {
     return refuse(
       'FAILED_PRECONDITION',
       'EPOCH_OUT_OF_RANGE',
@@ -146,6 +156,7 @@ function admitNode(draft: Draft, hello: Hello, known: NodeState | undefined): No
     name: hello.name,
     instanceId: hello.instanceId,
     cordoned: known?.cordoned ?? false,
+    drainUntil: known?.drainUntil,
     descriptor: hello.descriptor!,
     engines: hello.engines,
     createdAt: known?.createdAt ?? draft.wall,

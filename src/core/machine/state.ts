@@ -1,11 +1,19 @@
+import type { ModelInspection } from '../../../gen/stageplane/v1/model.js';
 import type { EngineOffer, NodeDescriptor } from '../../../gen/stageplane/v1/node.js';
 import type { DeviceUsage } from '../../../gen/stageplane/v1/node_agent_service.js';
 import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
-import type { RunMode } from '../../../gen/stageplane/v1/planner.js';
+import type { PlanRequest, RunMode } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
-import type { LoadProgress, StageFault, StageFootprint, StageUsage } from '../../../gen/stageplane/v1/run.js';
+import type {
+  LoadProgress,
+  StageFault,
+  StageFootprint,
+  StageUsage,
+  RunCause as WireRunCause,
+} from '../../../gen/stageplane/v1/run.js';
 import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import type { Millis, NodeId, Revision, RunId, SessionId, WallMillis } from '../ids.js';
+import type { ModelCuts } from '../planner/model-cuts.js';
 import type { RunOutcome, RunPhase } from './run-transitions.js';
 import type { StagePhase } from './stage-transitions.js';
 
@@ -66,10 +74,47 @@ export interface RunState {
   /** What the plan promised of its arithmetic: "exact", "same-kernels" or "mixed"; empty in runs of older versions. */
   readonly fidelity: string;
   readonly stages: readonly StageState[];
+  readonly remnants: readonly Remnant[];
+  /** Absent when the first fault is the run's end. */
+  readonly restart?: RestartState | undefined;
   readonly createdAt: WallMillis;
   readonly revision: Revision;
   /** Kept in memory only, like that of a stage (I11). */
   readonly volatile: RunVolatile;
+}
+
+/**
+ * A LOST stage of an earlier generation: its worker may still live on a node out of contact (I3), so what it reserved
+ * stays reserved until somebody knows better (I7).
+ */
+export interface Remnant {
+  readonly generation: number;
+  readonly stage: StageState;
+  readonly settings: StageSettings;
+}
+
+/** How often a run that faults begins again, and what it is planned from then. */
+export interface RestartState {
+  /** Attempts after the first; more than 0. */
+  readonly maxAttempts: number;
+  /** Milliseconds before the second attempt; doubles with each. */
+  readonly backoff: number;
+  /** Of `maxAttempts`, used up. A generation that only moves away from a drained node takes none. */
+  readonly attempts: number;
+  /** Why the generation before this one ended. */
+  readonly lastCause?: WireRunCause | undefined;
+  /** Why the newest attempt could not be planned; empty when it could. */
+  readonly obstacle: string;
+  /** Dropped with the outcome: nobody plans a run that is over. */
+  readonly basis?: RestartBasis | undefined;
+}
+
+/** What the first generation was planned from: a model that changed on disk must not change a run. */
+export interface RestartBasis {
+  readonly request: PlanRequest;
+  /** Absent when the request brought its own facts. */
+  readonly inspection?: ModelInspection | undefined;
+  readonly modelCuts?: ModelCuts | undefined;
 }
 
 export interface RunVolatile {
@@ -77,6 +122,8 @@ export interface RunVolatile {
   readonly endpoint?: 'opening' | 'ready' | undefined;
   /** Since when every stage is loaded: the deadline of edges runs from here. */
   readonly loadedSince?: Millis | undefined;
+  /** When a run that is to begin again does. */
+  readonly restartAt?: Millis | undefined;
 }
 
 /** What a ONE_SHOT run answered. Durable, but not kept in memory. */
@@ -91,6 +138,8 @@ export interface NodeState {
   readonly name: string;
   readonly instanceId: string;
   readonly cordoned: boolean;
+  /** When a drain ends the runs that are left; present until the node is uncordoned. */
+  readonly drainUntil?: WallMillis | undefined;
   readonly descriptor: NodeDescriptor;
   readonly engines: readonly EngineOffer[];
   readonly createdAt: WallMillis;

@@ -4,9 +4,10 @@ import { createRun } from './create-run.js';
 import { timerFired } from './deadlines.js';
 import { dispatchTo } from './dispatch.js';
 import type { Draft } from './draft.js';
+import { drainNode } from './drain.js';
 import type { ClusterEvent } from './events.js';
 import { restartGraces } from './grace.js';
-import { cordonNode, deleteRun, stopRun } from './operator-requests.js';
+import { cordonNode, deleteNode, deleteRun, stopRun } from './operator-requests.js';
 import { endSession, receiveHeartbeat, receiveHello } from './session-lifecycle.js';
 import { reopenTokenEndpoints, tokenEndpointLost, tokenEndpointReady } from './token-endpoint.js';
 
@@ -33,6 +34,10 @@ export function step(draft: Draft, event: ClusterEvent): void {
       return deleteRun(draft, event.call, event.runId);
     case 'node-cordon-requested':
       return cordonNode(draft, event.call, event.nodeId, event.cordoned);
+    case 'node-drain-requested':
+      return drainNode(draft, event.call, event.nodeId, event.deadline);
+    case 'node-delete-requested':
+      return deleteNode(draft, event.call, event.nodeId);
     case 'orchestrator-started':
       return reopenTokenEndpoints(draft);
     case 'token-endpoint-ready':

@@ -27,7 +27,8 @@ export function reopenTokenEndpoints(draft: Draft): void {
   for (const run of draft.allRuns()) {
     if (!isLive(run.phase)) continue;
     if (run.phase === 'RUNNING' && run.mode === RunMode.RUN_MODE_ONE_SHOT) {
-      const message = `the orchestrator restarted while it answered the prompt of run ${run.runId}: create the run again`;
+      const next = run.restart?.basis ? 'it is to be asked again' : 'create the run again';
+      const message = `the orchestrator restarted while it answered the prompt of run ${run.runId}: ${next}`;
       const fault = { reason: Reason.STAGE_FAULT_REASON_TOKEN_ENDPOINT_LOST, message, logTail: [] };
       faultRun(draft, run.runId, fault, 'token-endpoint');
       continue;

@@ -1,6 +1,7 @@
 import type { Millis, NodeId, RunId } from '../ids.js';
 import { millis } from '../ids.js';
 import type { Effect } from './effects.js';
+import { awaitsRestart } from './restart-policy.js';
 import type { StoredWorld, World } from './state.js';
 import type { Timings } from './timings.js';
 
@@ -47,6 +48,10 @@ export function openWorld(stored: StoredWorld, now: Millis, timings: Timings): {
         timer: { kind: 'cause', runId: run.runId },
         at: now,
       });
+    if (awaitsRestart(run)) effects.push({ kind: 'arm', timer: { kind: 'restart', runId: run.runId }, at: now });
+  }
+  for (const { nodeId, drainUntil } of stored.nodes) {
+    if (drainUntil !== undefined) effects.push({ kind: 'arm', timer: { kind: 'drain', nodeId }, at: now });
   }
   return { world, effects };
 }
@@ -54,7 +59,7 @@ export function openWorld(stored: StoredWorld, now: Millis, timings: Timings): {
 function placementsOf(stored: StoredWorld): Map<NodeId, ReadonlySet<RunId>> {
   const placements = new Map<NodeId, Set<RunId>>();
   for (const run of stored.runs) {
-    for (const stage of run.stages) {
+    for (const stage of [...run.stages, ...run.remnants.map((remnant) => remnant.stage)]) {
       if (stage.phase === 'STOPPED') continue;
       const runs = placements.get(stage.nodeId) ?? new Set();
       placements.set(stage.nodeId, runs.add(run.runId));

@@ -34,6 +34,7 @@ export interface PoolDevice extends MeasuredDevice {
 export interface NodeObstacle {
   readonly reason:
     | 'cordoned'
+    | 'draining'
     | 'lost'
     | 'not-connected'
     | 'full'

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { confineWorkers } from '../../agent/confine-workers.js';
 import { defaultWorkerTimings } from '../../agent/worker-timings.js';
 import { ORCHESTRATOR_NODE_ID } from '../../core/ids.js';
 import type { ClusterEvent } from '../../core/machine/events.js';
@@ -50,7 +51,10 @@ export async function openDataPlane(options: DataPlaneOptions): Promise<DataPlan
       epoch,
       inboundSocket,
       findTokenizer: (run) => findTokenizer(library, run),
-      host: { timings: { ...defaultWorkerTimings, healthEvery: HEALTH_EVERY_MILLIS } },
+      host: {
+        timings: { ...defaultWorkerTimings, healthEvery: HEALTH_EVERY_MILLIS },
+        confinement: await confinement(),
+      },
       logger,
     },
     post,
@@ -63,4 +67,10 @@ export async function openDataPlane(options: DataPlaneOptions): Promise<DataPlan
       removeOwnFolder(clusterId);
     },
   };
+}
+
+/** An endpoint ends with this process, however that ends (I18), and dumps no core. */
+async function confinement(): Promise<readonly string[]> {
+  const confined = await confineWorkers({});
+  return confined.kind === 'ready' ? confined.words : [];
 }

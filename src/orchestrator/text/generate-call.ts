@@ -73,7 +73,7 @@ async function finish(
     stream.write({ text: '', tokenIds: [], end: { $case: 'done', value: done } });
     return;
   }
-  const cause = await causeOfEnd(loop, hub, run.runId);
+  const cause = await causeOfEnd(loop, hub, run);
   if (cause === undefined) throw done === undefined ? neverAnswered(run) : cutOff(run, done.message);
   stream.write({ text: '', tokenIds: [], end: { $case: 'fault', value: cause } });
 }

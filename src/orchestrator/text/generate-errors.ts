@@ -12,8 +12,8 @@ export function notOneShot({ runId }: RunState): RpcError {
   return new RpcError(status.FAILED_PRECONDITION, 'RUN_NOT_ONE_SHOT', message);
 }
 
-export function notRunning({ runId, phase }: RunState): RpcError {
-  const isOver = phase === 'TEARING_DOWN' || phase === 'DONE';
+export function notRunning({ runId, phase, outcome }: RunState): RpcError {
+  const isOver = phase === 'DONE' || outcome !== undefined;
   const advice = isOver ? 'create a new one' : `wait until it is RUNNING: \`stageplane runs watch ${runId}\``;
   return new RpcError(status.FAILED_PRECONDITION, 'RUN_NOT_RUNNING', `run ${runId} is ${phase}: ${advice}`);
 }

@@ -12,10 +12,13 @@ import { createTables } from './migrate.js';
  * `stageplane.db` that is empty or has no cluster is always damage, and never a reason to start with nothing.
  */
 export function createDatabase(folder: string, newClusterId: () => string): void {
-  const { database, log, unfinished } = databaseFiles(folder);
+  const { database, log, unfinished, restoring } = databaseFiles(folder);
   if (existsSync(log)) {
     // SQLite would replay the old log into the new file: it checks the log's sums, not whose log it is.
     throw new StoreError('corrupt', folder, 'stageplane.db is missing, but its stageplane.db-wal is there');
+  }
+  if (existsSync(restoring)) {
+    throw new StoreError('corrupt', folder, 'stageplane.db is missing, since a restore was cut off');
   }
   rmSync(unfinished, { force: true });
   rmSync(`${unfinished}-journal`, { force: true });

@@ -3,12 +3,24 @@ import { StoreError } from '../store-error.js';
 import { migrations } from './migrations.js';
 
 /** "SPLN": tells our databases from all others. */
-const APPLICATION_ID = 0x53_50_4c_4e;
+export const APPLICATION_ID = 0x53_50_4c_4e;
+
+/** "SPLB": the same database as a backup, until the first commit after it was put in place. */
+export const BACKUP_ID = 0x53_50_4c_42;
 
 /** Writes the tables of the newest version into a database that is still empty. */
 export function createTables(db: Database): void {
-  db.pragma(`application_id = ${APPLICATION_ID}`);
+  markInUse(db);
   upgrade(db, 0);
+}
+
+export function isBackup(db: Database): boolean {
+  return readNumber(db, 'application_id') === BACKUP_ID;
+}
+
+/** From now on it is a database in use. Part of a transaction, like any other change. */
+export function markInUse(db: Database): void {
+  db.pragma(`application_id = ${APPLICATION_ID}`);
 }
 
 /**
@@ -17,7 +29,7 @@ export function createTables(db: Database): void {
  * @throws StoreError `newer-version`, or `corrupt` when it is no database of ours.
  */
 export function readVersion(db: Database, folder: string): number {
-  if (readNumber(db, 'application_id') !== APPLICATION_ID) {
+  if (![APPLICATION_ID, BACKUP_ID].includes(readNumber(db, 'application_id'))) {
     throw new StoreError('corrupt', folder, 'stageplane.db is not a database of stageplane');
   }
   const version = readNumber(db, 'user_version');

@@ -98,4 +98,34 @@ export const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX footprints_by_age ON footprints (revision);
   `,
+  `
+  ALTER TABLE nodes ADD COLUMN drain_until INTEGER;
+
+  -- Of runs that may begin again after a fault.
+  CREATE TABLE restarts (
+    run_id       INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+    max_attempts INTEGER NOT NULL,
+    backoff      INTEGER NOT NULL,
+    attempts     INTEGER NOT NULL,
+    last_cause   BLOB, -- RunCause
+    obstacle     TEXT    NOT NULL,
+    -- All NULL once the run is over.
+    request      BLOB, -- PlanRequest
+    inspection   BLOB, -- ModelInspection
+    cuts         TEXT  -- JSON
+  ) STRICT;
+
+  -- Stages of earlier generations that are LOST.
+  CREATE TABLE remnants (
+    run_id      INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    generation  INTEGER NOT NULL,
+    stage_index INTEGER NOT NULL,
+    node_id     INTEGER NOT NULL,
+    phase       TEXT    NOT NULL,
+    fault       BLOB, -- StageFault
+    footprint   BLOB, -- StageFootprint
+    settings    BLOB    NOT NULL, -- StageSettings
+    PRIMARY KEY (run_id, generation, stage_index)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

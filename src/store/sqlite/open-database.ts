@@ -5,6 +5,7 @@ import { StoreError } from '../store-error.js';
 import { createDatabase } from './create-database.js';
 import { databaseFiles } from './database-files.js';
 import { migrate, readVersion } from './migrate.js';
+import { oneLine } from './one-line.js';
 import { withStoreErrors } from './store-error-of.js';
 
 /**
@@ -51,5 +52,5 @@ function configure(db: Database.Database, folder: string): void {
 
 function quickCheck(db: Database.Database, folder: string): void {
   const answer = db.pragma('quick_check(1)', { simple: true });
-  if (answer !== 'ok') throw new StoreError('corrupt', folder, String(answer));
+  if (answer !== 'ok') throw new StoreError('corrupt', folder, oneLine(answer));
 }

@@ -4,6 +4,8 @@ import type { RunOutcome, RunPhase } from '../../core/machine/run-transitions.js
 import type { RunState, StageState } from '../../core/machine/state.js';
 import { causeRows } from './cause-rows.js';
 import { type Planned, planRows } from './plan-rows.js';
+import { remnantRows } from './remnant-rows.js';
+import { restartRows } from './restart-rows.js';
 import { stageRows } from './stage-rows.js';
 
 interface Row {
@@ -30,6 +32,8 @@ export function runRows(db: Database) {
   const causes = causeRows(db);
   const plans = planRows(db);
   const stages = stageRows(db);
+  const remnants = remnantRows(db);
+  const restarts = restartRows(db);
 
   return {
     /** Writes what differs from `before`, which is what the store has of the run. */
@@ -51,6 +55,12 @@ export function runRows(db: Database) {
       for (const stage of after.stages) {
         if (!sameStage(known?.stages[stage.index], stage)) stages.put(after, stage);
       }
+      if (
+        after.remnants !== before?.remnants &&
+        (before?.remnants ?? after.remnants).length + after.remnants.length > 0
+      )
+        remnants.put(after.runId, after.remnants);
+      if (after.restart !== before?.restart) restarts.put(after.runId, after.restart);
     },
 
     delete(id: RunId): void {
@@ -61,17 +71,26 @@ export function runRows(db: Database) {
       const causeByRun = causes.byRun();
       const planByRun = plans.byRun();
       const stagesByRun = stages.byRun();
+      const remnantsByRun = remnants.byRun();
+      const restartByRun = restarts.byRun();
       return select.all().map((row) => {
         const id = runId(row.run_id);
         const planned = planByRun.get(id);
         if (!planned) throw new Error(`run ${id} has no plan`);
-        return { ...runOf(row), ...planned, cause: causeByRun.get(id), stages: stagesByRun.get(id) ?? [] };
+        return {
+          ...runOf(row),
+          ...planned,
+          cause: causeByRun.get(id),
+          stages: stagesByRun.get(id) ?? [],
+          remnants: remnantsByRun.get(id) ?? [],
+          restart: restartByRun.get(id),
+        };
       });
     },
   };
 }
 
-function runOf(row: Row): Omit<RunState, keyof Planned | 'stages'> {
+function runOf(row: Row): Omit<RunState, keyof Planned | 'stages' | 'remnants'> {
   return {
     runId: runId(row.run_id),
     requestId: row.request_id,

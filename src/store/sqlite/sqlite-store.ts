@@ -6,12 +6,15 @@ import { limits } from '../../core/limits.js';
 import type { Changes } from '../../core/machine/draft.js';
 import type { StoredWorld } from '../../core/machine/state.js';
 import { checkStorable } from '../check-storable.js';
-import type { Store, StoreBounds, StoreOptions } from '../store.js';
+import type { BackupOptions, BackupOutcome, Store, StoreBounds, StoreOptions } from '../store.js';
 import { StoreError } from '../store-error.js';
 import { answerRows } from './answer-rows.js';
+import { backupDatabase } from './backup-database.js';
 import { clusterRow } from './cluster-row.js';
+import { databaseFiles } from './database-files.js';
 import { eventRows } from './event-rows.js';
 import { footprintRows } from './footprint-rows.js';
+import { isBackup, markInUse } from './migrate.js';
 import { nodeRows } from './node-rows.js';
 import { openDatabase } from './open-database.js';
 import { requestRows } from './request-rows.js';
@@ -37,6 +40,7 @@ export class SqliteStore implements Store {
   private readonly answers;
   private readonly footprints;
   private readonly write;
+  private untouched: boolean;
 
   /** `db` is open, configured and migrated. */
   constructor(
@@ -51,6 +55,7 @@ export class SqliteStore implements Store {
     this.events = eventRows(db);
     this.answers = answerRows(db);
     this.footprints = footprintRows(db, bounds.footprintRecords ?? limits.footprintRecords);
+    this.untouched = isBackup(db);
     this.write = db.transaction((changes: Changes) => this.putAll(changes));
   }
 
@@ -61,6 +66,15 @@ export class SqliteStore implements Store {
   commit(changes: Changes): void {
     checkStorable(changes);
     withStoreErrors(this.folder, () => this.write.immediate(changes));
+    this.untouched = false;
+  }
+
+  get isBackup(): boolean {
+    return this.untouched;
+  }
+
+  backup(file: string, options: BackupOptions): Promise<BackupOutcome> {
+    return backupDatabase(databaseFiles(this.folder).database, file, options);
   }
 
   runEvents(runId: RunId, afterRevision: Revision, limit: number): RunEvent[] {
@@ -81,8 +95,10 @@ export class SqliteStore implements Store {
 
   private putAll(changes: Changes): void {
     const deleted = new Set(changes.deletedRuns);
+    if (this.untouched) markInUse(this.db);
     this.cluster.put(changes.cluster);
     for (const node of changes.nodes) this.nodes.put(node);
+    for (const id of changes.deletedNodes) this.nodes.delete(id);
     for (const { before, after } of changes.runs) this.runs.put(before, after);
     for (const request of changes.requests) this.requests.put(request);
     // A run may come and go within one turn: then there is no row that its events and answer could refer to.

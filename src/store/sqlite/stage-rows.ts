@@ -4,13 +4,17 @@ import { nodeId, type RunId, runId } from '../../core/ids.js';
 import type { StagePhase } from '../../core/machine/stage-transitions.js';
 import type { RunState, StageState } from '../../core/machine/state.js';
 
-interface Row {
-  readonly run_id: bigint;
+/** A stage as a row has it, without whose it is. */
+export interface StageColumns {
   readonly stage_index: bigint;
   readonly node_id: bigint;
   readonly phase: StagePhase;
   readonly fault: Buffer | null;
   readonly footprint: Buffer | null;
+}
+
+interface Row extends StageColumns {
+  readonly run_id: bigint;
 }
 
 /** The stages of each run's current generation. */
@@ -23,15 +27,7 @@ export function stageRows(db: Database) {
 
   return {
     put(run: RunState, stage: StageState): void {
-      upsert.run(
-        run.runId,
-        run.generation,
-        stage.index,
-        stage.nodeId,
-        stage.phase,
-        stage.fault ? StageFault.encode(stage.fault).finish() : null,
-        stage.footprint ? StageFootprint.encode(stage.footprint).finish() : null,
-      );
+      upsert.run(run.runId, run.generation, ...stageColumns(stage));
     },
 
     byRun(): Map<RunId, StageState[]> {
@@ -47,7 +43,24 @@ export function stageRows(db: Database) {
   };
 }
 
-function stageOf(row: Row): StageState {
+/** Index, node, phase, fault and footprint, in the order of the columns. */
+export function stageColumns({
+  index,
+  nodeId,
+  phase,
+  fault,
+  footprint,
+}: StageState): [number, bigint, string, Uint8Array | null, Uint8Array | null] {
+  return [
+    index,
+    nodeId,
+    phase,
+    fault ? StageFault.encode(fault).finish() : null,
+    footprint ? StageFootprint.encode(footprint).finish() : null,
+  ];
+}
+
+export function stageOf(row: StageColumns): StageState {
   return {
     index: Number(row.stage_index),
     nodeId: nodeId(row.node_id),

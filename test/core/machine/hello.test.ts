@@ -35,7 +35,7 @@ describe('a Hello', () => {
       /speaks protocol 2 to 3.*install matching/,
     ],
     ['of another cluster', { clusterId: 'cluster-b' }, 'FOREIGN_CLUSTER', /belongs to cluster cluster-b.*--rejoin/],
-    ['with an epoch that no history reaches', { highestEpoch: 1n << 62n }, 'EPOCH_OUT_OF_RANGE', /--rejoin/],
+    ['with an epoch that no history reaches', { highestEpoch: 1n << 31n }, 'EPOCH_OUT_OF_RANGE', /--rejoin/],
     ['with a name that steers a terminal', { name: '\u001b[2J' }, 'INVALID_NAME', /is no node name; use at most 63/],
     ["with the orchestrator's own id", { pinnedNodeId: 1n }, 'NODE_ID_TAKEN', /node id 1 is the orchestrator itself/],
     ['with a pinned id out of range', { pinnedNodeId: 1n << 62n }, 'NODE_ID_OUT_OF_RANGE', /below 2\^62/],
@@ -67,11 +67,40 @@ describe('a Hello', () => {
     expect(welcome(hello(memory, 'alpha', { instanceId: 'another' }))?.nodeId).toBe(3n);
   });
 
-  it('with a higher epoch makes a restored orchestrator step over it before it says anything (I5)', () => {
+  it('with a higher epoch makes an older copy step over it before it says anything (I5)', () => {
     const memory = new WorldInMemory();
     const heard = welcome(hello(memory, 'alpha', { clusterId: 'cluster-a', highestEpoch: 41n }));
-    expect(heard?.epoch).toBe(42n);
-    expect(memory.world.cluster.epoch).toBe(42n);
+    expect(heard?.epoch).toBe(1041n);
+    // An id later for each thousandth of an epoch, and for the node that has just joined.
+    const cluster = { epoch: 1041n, nextRunId: 1_040_001n, nextNodeId: 1_040_003n };
+    expect(memory.world.cluster).toMatchObject(cluster);
+    expect(memory.world.cluster.revision).toBeGreaterThan(1_040_000n);
+  });
+
+  it('with the very epoch, of a node that this process has not welcomed, does the same: two lives had that epoch', () => {
+    const memory = new WorldInMemory();
+    hello(memory, 'alpha');
+    memory.restart();
+    const mine = { clusterId: 'cluster-a', highestEpoch: 2n };
+    expect(welcome(hello(memory, 'alpha', mine))?.epoch).toBe(1002n);
+    // Now it knows the epoch from us, and may say so as often as it likes.
+    for (const processId of ['p1', 'p1']) {
+      memory.pass(20_000);
+      expect(welcome(hello(memory, 'alpha', { ...mine, highestEpoch: 1002n, processId }))?.epoch).toBe(1002n);
+    }
+    // Of a node that is unknown it says nothing: it may have been deleted.
+    expect(welcome(hello(memory, 'beta', { clusterId: 'cluster-a', highestEpoch: 1002n }))?.epoch).toBe(1002n);
+  });
+
+  it('with a run that was never created makes its ids step over, also those of a backup at the same epoch (I3)', () => {
+    const memory = new WorldInMemory();
+    const held = [{ runId: 7n, stageIndex: 0, generation: 1, phase: 2, fault: undefined, footprint: undefined }];
+    hello(memory, 'alpha', { held });
+    expect(memory.world.cluster.nextRunId).toBe(1n);
+    hello(memory, 'beta', { held, clusterId: 'cluster-a', highestEpoch: 1n });
+    expect(memory.world.cluster).toMatchObject({ epoch: 1001n, nextRunId: 1_000_001n });
+    hello(memory, 'beta', { held, clusterId: 'cluster-a', highestEpoch: 1001n });
+    expect(memory.world.cluster).toMatchObject({ epoch: 1001n, nextRunId: 1_000_001n });
   });
 
   it('beyond the largest pool is refused, and a known agent still comes back', () => {

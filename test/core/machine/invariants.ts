@@ -1,6 +1,7 @@
 import { RunMode } from '../../../gen/stageplane/v1/planner.js';
 import { RunPhase } from '../../../gen/stageplane/v1/run.js';
 import type { Draft } from '../../../src/core/machine/draft.js';
+import { awaitsRestart } from '../../../src/core/machine/restart-policy.js';
 import { runPhases } from '../../../src/core/machine/run-transitions.js';
 import { stageRank } from '../../../src/core/machine/stage-transitions.js';
 import type { RunState, World } from '../../../src/core/machine/state.js';
@@ -9,12 +10,23 @@ import type { RunState, World } from '../../../src/core/machine/state.js';
 export function assertInvariants(world: World): void {
   for (const run of world.runs.values()) {
     const ending = run.phase === 'TEARING_DOWN' || run.phase === 'DONE';
-    check('I1', (run.outcome !== undefined) === ending, `run ${run.runId} is ${run.phase} with outcome ${run.outcome}`);
+    const again = awaitsRestart(run);
     check(
       'I1',
-      (run.outcome === 'FAULTED') === (run.cause !== undefined),
+      (run.outcome !== undefined) === (ending && !again),
+      `run ${run.runId} is ${run.phase} with outcome ${run.outcome}`,
+    );
+    check('I1', !again || run.restart?.basis !== undefined, `run ${run.runId} is to begin again from nothing`);
+    check('I1', run.outcome === undefined || !run.restart?.basis, `run ${run.runId} is over and may begin again`);
+    check(
+      'I1',
+      (run.outcome === 'FAULTED' || again) === (run.cause !== undefined),
       `run ${run.runId} has a cause without a fault`,
     );
+    for (const { stage, generation } of run.remnants) {
+      check('I3', stage.phase === 'LOST', `run ${run.runId} has a remnant that is ${stage.phase}`);
+      check('I3', generation < run.generation, `run ${run.runId} has a remnant of its own generation`);
+    }
     const unready = run.stages.find((stage) => stage.phase !== 'READY');
     check(
       'I8',
@@ -40,7 +52,9 @@ export function assertInvariants(world: World): void {
     );
     for (const stage of run.stages) {
       const listed = world.placements.get(stage.nodeId)?.has(run.runId) ?? false;
-      const expected = run.stages.some((other) => other.nodeId === stage.nodeId && other.phase !== 'STOPPED');
+      const expected = [...run.stages, ...run.remnants.map((remnant) => remnant.stage)].some(
+        (other) => other.nodeId === stage.nodeId && other.phase !== 'STOPPED',
+      );
       check('I11', listed === expected, `node ${stage.nodeId} ${listed ? 'lists' : 'forgets'} run ${run.runId}`);
     }
   }
@@ -83,6 +97,7 @@ export class Watchdog {
   }
 
   private compare(before: RunState | undefined, after: RunState): void {
+    check('I2', !before || after.generation >= before.generation, `run ${after.runId} fell back a generation`);
     if (!before || before.generation !== after.generation) return;
     const fell = runPhases.indexOf(after.phase) < runPhases.indexOf(before.phase);
     check('I2', !fell, `run ${after.runId} fell from ${before.phase} to ${after.phase}`);
@@ -91,7 +106,8 @@ export class Watchdog {
       before.outcome === undefined || before.outcome === after.outcome,
       `run ${after.runId} changed its outcome`,
     );
-    const changed = before.cause?.fixed && before.cause.revision !== after.cause?.revision;
+    const dropped = after.outcome === 'STOPPED' && after.restart?.lastCause !== undefined;
+    const changed = before.cause?.fixed && !dropped && before.cause.revision !== after.cause?.revision;
     check('I1', !changed, `run ${after.runId} changed its cause`);
     for (const stage of after.stages) {
       const was = before.stages[stage.index]!;

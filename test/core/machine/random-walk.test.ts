@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RunMode } from '../../../gen/stageplane/v1/planner.js';
-import { StageFaultReason } from '../../../gen/stageplane/v1/run.js';
-import { runId } from '../../../src/core/ids.js';
+import { RestartMode, StageFaultReason } from '../../../gen/stageplane/v1/run.js';
+import { type NodeId, runId } from '../../../src/core/ids.js';
 import type { ClusterEvent } from '../../../src/core/machine/events.js';
 import { HonestAgent } from './honest-agent.js';
 import { HonestEndpoints } from './honest-endpoints.js';
@@ -15,7 +15,7 @@ const verbs = [
   'handle', 'handle', 'handle-all', 'handle-all',
   'ready', 'ready', 'ready', 'wait', 'fault',
   'endpoint-ready', 'endpoint-ready', 'endpoint-lost', 'answer', 'answer',
-  'break', 'connect', 'crash', 'create', 'create', 'stop', 'pass', 'restart', 'cordon',
+  'break', 'connect', 'crash', 'create', 'create', 'stop', 'pass', 'restart', 'cordon', 'drain', 'delete-node',
 ] as const;
 type Step = { verb: (typeof verbs)[number]; agent: number; seconds: number; run: number };
 
@@ -31,8 +31,9 @@ const steps = fc.array(
 
 /** Phases, outcomes and reasons that some walk must come to. */
 const interesting = [
+  ...['generation 2', 'remnant', 'attempt refused'],
   ...['SENT', 'ACCEPTED', 'LOADING', 'READY', 'STOPPING', 'LOST', 'STOPPED', 'RUNNING', 'DONE', 'FAULTED', 'COMPLETED'],
-  ...['TOKEN_ENDPOINT_LOST', 'EDGE_CLOSED', 'NODE_LOST', 'WORKER_EXITED'].map(
+  ...['TOKEN_ENDPOINT_LOST', 'EDGE_CLOSED', 'NODE_LOST', 'WORKER_EXITED', 'NODE_DRAINED'].map(
     (reason) => `STAGE_FAULT_REASON_${reason}`,
   ),
 ];
@@ -74,11 +75,25 @@ class Walk {
       case 'crash':
         return this.post(agent.crash());
       case 'create':
-        return this.create(run, seconds % 2 === 0);
+        return this.create(run, seconds % 2 === 0, seconds % 3);
       case 'stop':
         return this.post([{ kind: 'run-stop-requested', call: 1, runId: runId(BigInt(run)) }]);
       case 'cordon':
-        return this.cordon(index, seconds % 2 === 0);
+        return this.atNode(index, (nodeId) => ({
+          kind: 'node-cordon-requested',
+          call: 1,
+          nodeId,
+          cordoned: seconds % 2 === 0,
+        }));
+      case 'drain':
+        return this.atNode(index, (nodeId) => ({
+          kind: 'node-drain-requested',
+          call: 1,
+          nodeId,
+          deadline: seconds * 500,
+        }));
+      case 'delete-node':
+        return this.atNode(index, (nodeId) => ({ kind: 'node-delete-requested', call: 1, nodeId }));
       case 'pass':
         return this.memory.pass(seconds * 1000, () => this.observe());
       case 'restart':
@@ -97,7 +112,9 @@ class Walk {
       this.post(this.endpoints.becomeReady());
       this.post(this.endpoints.answer(false));
     }
-    // Stops that were never confirmed, graces, leases.
+    for (const nodeId of this.memory.world.nodes.keys())
+      this.post([{ kind: 'node-cordon-requested', call: 1, nodeId, cordoned: false }]);
+    // Stops that were never confirmed, graces, leases, backoffs.
     this.memory.pass(400_000, () => this.observe());
     for (let round = 0; round < 100; round++) {
       for (const agent of this.agents) this.post([...agent.connect(), ...agent.handleOne()]);
@@ -117,6 +134,9 @@ class Walk {
     }
     for (const run of this.memory.world.runs.values()) {
       const faulted = run.cause ? StageFaultReason[run.cause.fault.reason] : '';
+      if (run.generation > 1) this.reached.add('generation 2');
+      if (run.remnants.length > 0) this.reached.add('remnant');
+      if (run.restart?.obstacle) this.reached.add('attempt refused');
       for (const name of [run.phase, `${run.outcome}`, faulted, ...run.stages.map(({ phase }) => phase)])
         this.reached.add(name);
     }
@@ -124,18 +144,21 @@ class Walk {
     this.watchdog.observe(this.memory.world, this.memory.turn!);
   }
 
-  private create(stages: number, oneShot: boolean): void {
+  private create(stages: number, oneShot: boolean, maxAttempts: number): void {
     const nodes = [...this.memory.world.nodes.keys()];
     if (nodes.length === 0) return;
     const ids = Array.from({ length: stages }, (_, at) => nodes[at % nodes.length]!);
     const requestId = `request-${++this.requests}`;
-    const plan = samplePlan(ids, oneShot ? 'Tell me a story.' : '');
-    this.post([{ kind: 'run-requested', call: 1, request: { requestId, digest: requestId, plan } }]);
+    const fixed = samplePlan(ids, oneShot ? 'Tell me a story.' : '');
+    const plan = stages % 2 === 0 ? fixed : { ...fixed, placement: undefined, stageCount: 1 };
+    const mode = maxAttempts > 0 ? RestartMode.RESTART_MODE_ON_FAULT : RestartMode.RESTART_MODE_NEVER;
+    const restart = { mode, maxAttempts, backoffMillis: 0n };
+    this.post([{ kind: 'run-requested', call: 1, request: { requestId, digest: requestId, plan, restart } }]);
   }
 
-  private cordon(index: number, cordoned: boolean): void {
+  private atNode(index: number, event: (id: NodeId) => ClusterEvent): void {
     const id = [...this.memory.world.nodes.keys()][index];
-    if (id !== undefined) this.post([{ kind: 'node-cordon-requested', call: 1, nodeId: id, cordoned }]);
+    if (id !== undefined) this.post([event(id)]);
   }
 
   private restart(): void {

@@ -3,9 +3,10 @@ import { millis, nodeId, type RunId, revision, runId, wallMillis } from '../../.
 import { Draft } from '../../../src/core/machine/draft.js';
 import type { Effect } from '../../../src/core/machine/effects.js';
 import type { ClusterEvent, Timer } from '../../../src/core/machine/events.js';
-import type { RunState, StoredWorld, World } from '../../../src/core/machine/state.js';
+import type { ClusterState, RunState, StoredWorld, World } from '../../../src/core/machine/state.js';
 import { finishTurn, step } from '../../../src/core/machine/step.js';
 import { defaultTimings, type Timings } from '../../../src/core/machine/timings.js';
+import { withoutVolatile } from '../../../src/core/machine/without-volatile.js';
 import { openWorld } from '../../../src/core/machine/world.js';
 
 /** A world on a virtual clock, with a store that is a copy of its durable part. No process, no socket, no sleep. */
@@ -70,8 +71,13 @@ export class WorldInMemory {
   /** Kills the process and starts it again on what was stored. */
   restart(): void {
     const stored = storedFrom(this.world);
+    this.restartOn(stored, { ...stored.cluster, epoch: stored.cluster.epoch + 1n });
+  }
+
+  /** Kills the process and starts it on something else, as that cluster. */
+  restartOn(stored: StoredWorld, cluster: ClusterState): void {
     this.timers.clear();
-    this.world = this.open({ ...stored, cluster: { ...stored.cluster, epoch: stored.cluster.epoch + 1n } });
+    this.world = this.open({ ...stored, cluster });
   }
 
   run(id: number): RunState {
@@ -99,11 +105,7 @@ export function storedFrom(world: World): StoredWorld {
   return {
     cluster: world.cluster,
     nodes: [...world.nodes.values()],
-    runs: [...world.runs.values()].map((run) => ({
-      ...run,
-      volatile: {},
-      stages: run.stages.map((stage) => ({ ...stage, volatile: {} })),
-    })),
+    runs: [...world.runs.values()].map(withoutVolatile),
     requests: [...world.requests.values()],
     footprints: [...world.footprints.values()],
   };

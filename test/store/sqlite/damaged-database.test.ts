@@ -38,7 +38,9 @@ function expectRefusedAndUntouched(detail: string): void {
   expect(error.kind).toBe('corrupt');
   expect(error.message).toContain(`the database in the data folder ${folder.path} is damaged (`);
   expect(error.message).toContain(detail);
-  expect(error.message).toContain('restore a backup of the folder, or move stageplane.db* out of it');
+  expect(error.message).toContain(
+    `\`stageplane restore FILE --data ${folder.path} --force\`, or move stageplane.db* out`,
+  );
   expect(readFileSync(file).equals(before)).toBe(true);
 }
 

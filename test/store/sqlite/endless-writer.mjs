@@ -21,6 +21,7 @@ for (let count = 1; ; count++) {
     cluster,
     nodes: [],
     runs,
+    deletedNodes: [],
     deletedRuns: [],
     requests: [],
     events: [event],

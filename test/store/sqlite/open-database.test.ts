@@ -41,7 +41,9 @@ test('every table is strict', () => {
     'footprints',
     'nodes',
     'plans',
+    'remnants',
     'requests',
+    'restarts',
     'runs',
     'stages',
   ]);

@@ -36,6 +36,8 @@ export interface WorkerExit {
   readonly signal: string | null;
   /** The supervisor has ended it: it did not stop in time, or broke its word. */
   readonly wasKilled: boolean;
+  /** Bytes that the system let it have for itself; undefined when there was no such limit. */
+  readonly memoryLimit?: bigint | undefined;
 }
 
 /** Everything that can happen to an agent. Validated at the edge; past tense. */

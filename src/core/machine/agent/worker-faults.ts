@@ -1,5 +1,6 @@
 import { type StageFault, StageFaultReason } from '../../../../gen/stageplane/v1/run.js';
 import { clipText } from '../../clip-text.js';
+import { formatBytes } from '../../format-bytes.js';
 import { limits } from '../../limits.js';
 import type { StageKey } from '../state.js';
 import type { WorkerExit, WorkerFailure } from './events.js';
@@ -59,13 +60,19 @@ export function stepFault(node: string, key: StageKey, busyMillis: bigint): Stag
 /** The fault of a worker that ended by itself. */
 export function exitFault(key: StageKey, exit: WorkerExit, logTail: readonly string[]): StageFault {
   const how = exit.signal === null ? `exited with code ${exit.code ?? 'unknown'}` : `was ended by ${exit.signal}`;
-  // The kernel's answer to a machine without memory is exactly this signal, and nobody else sends it to a worker.
-  const hint = exit.signal === 'SIGKILL' ? "see whether the machine's memory ran out" : 'look at its log';
   return {
     reason: StageFaultReason.STAGE_FAULT_REASON_WORKER_EXITED,
-    message: `the worker of ${stageLabel(key)} ${how}: ${hint}`,
+    message: `the worker of ${stageLabel(key)} ${how}: ${exitHint(exit)}`,
     logTail: [...logTail],
   };
+}
+
+function exitHint({ signal, memoryLimit }: WorkerExit): string {
+  // The kernel's answer to a machine without memory is exactly this signal, and nobody else sends it to a worker.
+  if (signal === 'SIGKILL') return "see whether the machine's memory ran out";
+  if (memoryLimit === undefined) return 'look at its log';
+  const limit = formatBytes(memoryLimit);
+  return `look at its log, and whether it needs more memory than the agent's --worker-memory-limit of ${limit}`;
 }
 
 function seconds(millis: number): string {

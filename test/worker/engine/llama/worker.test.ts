@@ -49,7 +49,7 @@ describe.skipIf(findLlamaPackage().kind === 'refused')('a worker with engine lla
     const worker = startStage(2);
     await worker.heard('ready');
     worker.child.stdin.end();
-    expect(await worker.ended).toEqual({ code: 0, signal: null });
+    expect(await worker.ended).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
   test('a stage that begins anew uses the slice of the one before, and sweeps what that one left', async () => {

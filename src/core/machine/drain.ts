@@ -1,0 +1,72 @@
+import type { DrainingRun } from '../../../gen/stageplane/v1/node.js';
+import { RunMode } from '../../../gen/stageplane/v1/planner.js';
+import { type StageFault, StageFaultReason } from '../../../gen/stageplane/v1/run.js';
+import { millis, type NodeId, wallMillis } from '../ids.js';
+import { limits } from '../limits.js';
+import { planAgain } from './begin-again.js';
+import type { Draft } from './draft.js';
+import type { CallId } from './events.js';
+import { liveStages } from './pool.js';
+import { faultRun } from './run-lifecycle.js';
+import { isLive } from './run-transitions.js';
+import type { NodeState, RunState, StageState } from './state.js';
+
+/** Begins to free a node, or gives its drain another deadline. @param deadline milliseconds from now */
+export function drainNode(draft: Draft, call: CallId, nodeId: NodeId, deadline: number): void {
+  const node = draft.node(nodeId);
+  if (!node) return draft.answer(call, { kind: 'unknown-node', nodeId });
+  draft.putNode({ ...node, drainUntil: wallMillis(draft.wall + deadline) });
+  draft.answer(call, { kind: 'node', nodeId });
+  advanceDrain(draft, nodeId);
+}
+
+/** Moves what fits elsewhere, ends what is left at the deadline, and looks again later when something still waits. */
+export function advanceDrain(draft: Draft, id: NodeId): void {
+  const node = draft.node(id);
+  if (node?.drainUntil === undefined) return;
+  const timeLeft = node.drainUntil - draft.wall;
+  let waiting = 0;
+  for (const run of draft.runsOn(id)) {
+    if (!isLive(run.phase) || !run.stages.some(({ nodeId }) => nodeId === id)) continue;
+    if (timeLeft <= 0 || fitsElsewhere(draft, run)) faultRun(draft, run.runId, drained(node, run), 'orchestrator', id);
+    else waiting += 1;
+  }
+  if (waiting === 0) return;
+  draft.arm({ kind: 'drain', nodeId: id }, millis(draft.now + Math.min(timeLeft, limits.drainCheckMillis)));
+}
+
+/** What a node that is drained waits for, by ascending run id. */
+export function drainingRuns(draft: Draft, id: NodeId): DrainingRun[] {
+  const stages = new Map<RunState, StageState[]>();
+  for (const { runId, stage } of liveStages(draft, draft.node(id)!)) {
+    const run = draft.run(runId)!;
+    stages.set(run, [...(stages.get(run) ?? []), stage]);
+  }
+  return [...stages]
+    .map(([run, held]) => ({ runId: run.runId, stages: held.length, waits: whatFor(run, held) }))
+    .sort((a, b) => (a.runId < b.runId ? -1 : 1));
+}
+
+function whatFor({ phase, mode, restart }: RunState, held: readonly StageState[]): string {
+  if (held.every((stage) => stage.phase === 'LOST')) {
+    return 'is lost with its node: start the agent there, wait for its lease to end, or delete the node';
+  }
+  if (!isLive(phase)) return 'is being stopped';
+  if (mode === RunMode.RUN_MODE_ONE_SHOT) return 'goes on until its prompt is answered';
+  return restart ? 'waits until it fits on other nodes' : 'serves until the deadline: it may not begin again';
+}
+
+/** A run that serves is not taken down for a move that is bound to fail: until the deadline there may be room yet. */
+function fitsElsewhere(draft: Draft, run: RunState): boolean {
+  if (run.mode === RunMode.RUN_MODE_ONE_SHOT || run.restart?.basis === undefined) return false;
+  return planAgain(draft, run, run.runId).kind === 'planned';
+}
+
+function drained({ name }: NodeState, { runId, restart }: RunState): StageFault {
+  const next = restart?.basis ? 'it begins again on other nodes' : 'create it again, on other nodes';
+  return {
+    reason: StageFaultReason.STAGE_FAULT_REASON_NODE_DRAINED,
+    message: `node "${name}", which held a stage of run ${runId}, is drained: ${next}`,
+    logTail: [],
+  };
+}
