@@ -50,6 +50,9 @@ export class Checker {
   orchestratorEnds(world: World): void {
     this.#before = this.sim.commitIsUnknown ? undefined : world;
     this.sim.commitIsUnknown = false;
+    // Whether a clone was let in by a turn that nobody has seen is as unknown as the commit.
+    for (const { instanceId, processId } of this.#hellos.values())
+      if (processId.startsWith('clone')) this.#distrust(instanceId);
     this.#heard.clear();
     this.#hellos.clear();
     this.#contacts.clear();
@@ -110,7 +113,7 @@ export class Checker {
     const { world } = sim.orchestrator;
     if (!world) return;
     this.#traceTurn(turn);
-    this.#checkWelcomes(world, turn);
+    this.#checkWelcomes(turn);
     this.#checkLost(world);
     this.#contacts = new Map(world.contacts);
     if (!isQuiet(turn)) {
@@ -148,12 +151,7 @@ export class Checker {
         if (this.#cordoned.has(nodeId) && !isAsked && world.nodes.get(nodeId)?.cordoned)
           sim.violated('I14', `stage ${index} of run ${run.runId} is placed on node ${nodeId}, which is cordoned`);
         // It may have come and gone in this very turn.
-        const wasOpen = effects.some(
-          (effect) =>
-            effect.kind === 'send' &&
-            effect.message.message?.$case === 'welcome' &&
-            effect.message.message.value.nodeId === nodeId,
-        );
+        const wasOpen = welcomedIn({ effects }).includes(nodeId);
         if (!this.#open.has(nodeId) && !wasOpen)
           sim.violated(
             'I14',
@@ -246,7 +244,7 @@ export class Checker {
   }
 
   /** Who is welcomed: under no older epoch than it has seen (I5), and no second process while the first is there (I3). */
-  #checkWelcomes(world: World, turn: Draft): void {
+  #checkWelcomes(turn: Draft): void {
     const { sim } = this;
     for (const effect of turn.effects) {
       if (effect.kind !== 'send' || effect.message.message?.$case !== 'welcome') continue;
@@ -256,13 +254,18 @@ export class Checker {
         sim.violated('I5', `${hello.name} has seen epoch ${hello.highestEpoch} and is welcomed under ${epoch}`);
       const before = this.#contacts.get(nodeId as NodeId);
       const isReplaced = turn.effects.some((e) => e.kind === 'close-session' && e.session === before?.session);
+      const isOnly = welcomedIn(turn).filter((id) => id === nodeId).length === 1;
       const isHeard = before !== undefined && turn.now - before.lastHeard <= 2 * sim.timings.heartbeat;
-      if (isReplaced && isHeard && before.processId !== hello?.processId)
+      if (isReplaced && isOnly && isHeard && before.processId !== hello?.processId)
         sim.violated('I3', `${hello?.processId} takes node ${nodeId} over while ${before.processId} speaks`);
       // Two processes with one identity, and the second is taken for the first: nobody can tell them apart now.
-      const machine = sim.machineOf(world.nodes.get(nodeId as NodeId));
-      if (machine && hello?.processId.startsWith('clone')) machine.isTrusted = false;
+      if (hello?.processId.startsWith('clone')) this.#distrust(hello.instanceId);
     }
+  }
+
+  #distrust(instanceId: string): void {
+    const machine = this.sim.machines.find(({ disk }) => disk.instanceId === instanceId);
+    if (machine) machine.isTrusted = false;
   }
 
   /** Silence while the orchestrator itself stood still says nothing: a grace that was running starts anew (I20). */
@@ -430,6 +433,13 @@ export class Checker {
       if (effect.kind === 'answer') this.sim.trace(() => `answers ${effect.answer.kind}`);
     }
   }
+}
+
+/** The nodes whose agents a turn has let in. */
+function welcomedIn({ effects }: { readonly effects: readonly Effect[] }): bigint[] {
+  return effects.flatMap((effect) =>
+    effect.kind === 'send' && effect.message.message?.$case === 'welcome' ? [effect.message.message.value.nodeId] : [],
+  );
 }
 
 /** Heartbeats and endpoints that are ready change only what is volatile, and most turns are of them. */

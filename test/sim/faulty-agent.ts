@@ -30,6 +30,8 @@ export type FaultyKind = (typeof faultyKinds)[number];
 
 type Report = NonNullable<StageReport['report']>;
 
+const READY: Report = { $case: 'ready', value: { bytesRead: 1n, bytesDigest: '', deviceBytes: 0n, hostBytes: 0n } };
+
 /** An agent that speaks the protocol and breaks it in one way. It has no workers: what it claims, it claims. */
 export class FaultyAgent {
   readonly #scope: Scope;
@@ -113,6 +115,7 @@ export class FaultyAgent {
     });
     this.#beat(this.#stream, welcome.heartbeatPeriodMillis);
     if (this.kind === 'floods') this.#flood(this.#stream);
+    if (this.kind === 'reports-for-others') this.#meddle(this.#stream);
   }
 
   #beat(stream: Stream | undefined, period: number): void {
@@ -142,30 +145,22 @@ export class FaultyAgent {
   #accept(key: StageKey): void {
     const { kind, random } = this;
     this.#held.set(nameOf(key), { key, ready: false });
-    const ready: Report = { $case: 'ready', value: { bytesRead: 1n, bytesDigest: '', deviceBytes: 0n, hostBytes: 0n } };
     if (kind === 'wrong-generation') {
       for (const generation of [key.generation + 1, Math.max(0, key.generation - 1)]) {
-        this.#report({ ...key, generation }, ready);
-        this.#report({ ...key, generation }, { $case: 'fault', value: fault('INTERNAL') });
+        this.#report({ ...key, generation }, READY);
+        if (random.chance(0.3)) this.#report({ ...key, generation }, { $case: 'fault', value: fault('INTERNAL') });
       }
       return;
-    }
-    if (kind === 'reports-for-others') {
-      const others = this.machine.sim.liveKeysNotOn(this.machine);
-      for (const other of others) {
-        this.#report(other, random.chance(0.5) ? ready : { $case: 'stopped', value: {} });
-        this.#report(other, { $case: 'fault', value: fault('INTERNAL') });
-      }
     }
     if (kind === 'falls-silent') return;
     this.#scope.after(random.int(50, 4000), () => {
       if (!this.#held.has(nameOf(key))) return;
       this.machine.sim.truth.becameReady(key, this.machine.name);
-      this.#report(key, ready);
+      this.#report(key, READY);
       if (kind !== 'says-ready-twice') return;
-      this.#report(key, ready);
+      this.#report(key, READY);
       this.#report(key, { $case: 'loading', value: loading(1n) });
-      this.#report(key, ready);
+      this.#report(key, READY);
       if (random.chance(0.5)) this.#report(key, { $case: 'fault', value: fault('INTERNAL') });
     });
   }
@@ -186,6 +181,16 @@ export class FaultyAgent {
       if (count === 0) this.#report({ ...key, runId: runId(999n) }, { $case: 'stopped', value: {} });
     }
     this.#scope.after(3000, () => this.#flood(stream));
+  }
+
+  /** Says of others' stages what is not so. */
+  #meddle(stream: Stream | undefined): void {
+    if (this.#stream !== stream) return;
+    for (const key of this.machine.sim.liveKeysNotOn(this.machine)) {
+      this.#report(key, this.random.chance(0.5) ? READY : { $case: 'stopped', value: {} });
+      if (this.random.chance(0.2)) this.#report(key, { $case: 'fault', value: fault('INTERNAL') });
+    }
+    this.#scope.after(2000, () => this.#meddle(stream));
   }
 
   #report(key: StageKey, report: Report): void {

@@ -18,7 +18,7 @@ export class Machine {
   faulty: FaultyAgent | undefined;
   scope: Scope;
   isOn = true;
-  /** Never comes back, not even when everything heals. */
+  /** Never comes back, not even when everything heals: its power or its network. */
   isGone = false;
   /**
    * False once something happened there that no protocol can see through, such as a second process with a copy of its

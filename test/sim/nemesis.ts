@@ -26,6 +26,7 @@ export const verbs = {
   },
   'repeat a request': { weight: 2, act: (sim, { a }) => repeatRequest(sim, a) },
   stop: { weight: 6, act: (sim, { a }) => onRun(sim, a, 'run-stop-requested') },
+  'stop while streams break': { weight: 2, act: (sim, { a, b }) => stopWhileStreamsBreak(sim, a, b) },
   delete: { weight: 4, act: (sim, { a }) => onRun(sim, a, 'run-delete-requested') },
   cordon: { weight: 2, act: (sim, { a }) => cordon(sim, a, true) },
   uncordon: { weight: 2, act: (sim, { a }) => cordon(sim, a, false) },
@@ -54,7 +55,7 @@ export const verbs = {
   'break identity disk': { weight: 1, act: (sim, { a, b }) => breakDisk(sim, machineAt(sim, a), b) },
   'wipe disk': { weight: 1, act: (sim, { a, b }) => wipeDisk(sim, machineAt(sim, a), b) },
   'start clone': { weight: 1, act: (sim, { a, b }) => startClone(sim, a, b) },
-  'turn faulty': { weight: 2, act: (sim, { a, b }) => turnFaulty(sim, machineAt(sim, a), b) },
+  'turn faulty': { weight: 4, act: (sim, { a, b }) => turnFaulty(sim, machineAt(sim, a), b) },
   'crash worker': { weight: 3, act: (sim, { a, b }) => pickWorker(sim, a, b)?.crash() },
   'hang worker': { weight: 2, act: (sim, { a, b }) => pickWorker(sim, a, b)?.hang() },
 
@@ -116,6 +117,13 @@ function onRun(sim: Simulation, a: number, kind: 'run-stop-requested' | 'run-del
   const ids = [...(sim.orchestrator.world?.runs.keys() ?? [])];
   const id = ids[Math.floor(a * (ids.length + 0.3))] ?? runId(999n);
   sim.request((call) => ({ kind, call, runId: id }));
+}
+
+function stopWhileStreamsBreak(sim: Simulation, a: number, b: number): void {
+  onRun(sim, a, 'run-stop-requested');
+  sim.time.after(b * 60, () => {
+    for (const { wire } of sim.machines) wire.reset();
+  });
 }
 
 function cordon(sim: Simulation, a: number, cordoned: boolean): void {
@@ -195,9 +203,11 @@ function startClone(sim: Simulation, a: number, b: number): void {
   const of = machineAt(sim, a);
   const on = machineAt(sim, b);
   if (of === on || of.faulty || on.faulty || !on.isOn || of.disk.clusterId === '') return;
+  // It is taken for the first one when nobody has heard of that for a while.
+  if (b > 0.5) partition(sim, [of], 0.9, 0.3);
   const clone = new FaultyAgent(on, 'clone', on.random.fork(`clone ${on.processes}`), of);
   sim.clones.push(clone);
-  sim.time.after(5000 + b * 60_000, () => clone.end());
+  sim.time.after(20_000 + b * 60_000, () => clone.end());
 }
 
 function turnFaulty(sim: Simulation, machine: Machine, b: number): void {
@@ -215,12 +225,13 @@ function pickWorker(sim: Simulation, a: number, b: number) {
 }
 
 function partition(sim: Simulation, machines: readonly Machine[], b: number, c: number): void {
-  for (const { wire, scope } of machines) {
+  for (const machine of machines) {
+    const { wire, scope } = machine;
     if (scope.isPaused) continue;
     if (b < 0.3) wire.block('up');
     else if (b < 0.6) wire.block('down');
     else wire.block('up', 'down');
-    sim.time.after(1000 + c ** 1.5 * 220_000, () => !scope.isPaused && wire.open());
+    sim.time.after(1000 + c ** 1.5 * 220_000, () => !scope.isPaused && !machine.isGone && wire.open());
   }
 }
 

@@ -50,6 +50,7 @@ function orphan(sim: Simulation) {
       if (!needed.delete(stageName(key)))
         return { invariant: 'I18', what: `${machine.name} runs ${stageName(key)} for nobody` };
     }
+    if (machine.isGone) continue;
     const held = machine.agent?.state.stages.size ?? 0;
     if (held > machine.workers.size) return { invariant: 'I19', what: `${machine.name} holds ${held} stages` };
   }

@@ -106,8 +106,8 @@ export class Simulation {
       this.machines.push(new Machine(this, index, memory, random.fork(`machine ${index}`)));
     }
     this.#safetyMillis = random.int(40_000, 200_000);
-    this.#actions =
-      options.actions ?? drawActions(this.nemesisRandom.fork('actions'), random.int(5, 45), this.#safetyMillis);
+    const drawn = drawActions(this.nemesisRandom.fork('actions'), random.int(5, 45), this.#safetyMillis);
+    this.#actions = options.actions ?? drawn;
   }
 
   run(): SimulationResult {
@@ -216,18 +216,19 @@ export class Simulation {
     this.orchestrator.wake();
     this.orchestrator.start();
     for (const clone of this.clones) clone.end();
-    const gone = this.random.chance(0.15) ? this.random.pick(this.machines) : undefined;
+    const gone = this.random.chance(0.25) ? this.random.pick(this.machines) : undefined;
     for (const machine of this.machines) {
       machine.diskIsBroken = false;
       machine.faulty?.end();
       machine.faulty = undefined;
       wake(this, machine);
-      machine.wire.open();
       if (machine === gone) {
-        machine.powerOff();
         machine.isGone = true;
+        if (this.random.chance(0.4)) machine.powerOff();
+        else machine.wire.block('up', 'down');
         continue;
       }
+      machine.wire.open();
       machine.powerOn();
       this.#restartAgent(machine);
     }
