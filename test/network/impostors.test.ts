@@ -15,8 +15,13 @@ import { ScriptedAgent } from '../support/scripted-agent.js';
 import { connectedNodes, until } from './networked-cluster.js';
 
 /** An agent process with a data folder of its choice, ended with the test. */
-function startImpostor({ address }: Cluster, name: string, data: string): Child {
-  const child = new Child(['agent', '--orchestrator', address, '--name', name, '--data', data]);
+function startImpostor(
+  { address }: Cluster,
+  name: string,
+  data: string,
+  environment: Readonly<Record<string, string>> = {},
+): Child {
+  const child = new Child(['agent', '--orchestrator', address, '--name', name, '--data', data], environment);
   onTestFinished(async () => {
     child.process.kill('SIGKILL');
     await child.end();
@@ -34,10 +39,11 @@ describe('a real agent', () => {
     cpSync(join(cluster.folder, 'alpha'), copy, { recursive: true });
     rmSync(join(copy, 'lock.pid'), { force: true });
 
-    // Its own heartbeat period is the default until it is welcomed, and so long it hopes that the other one is dead.
-    const { code, stderr } = await startImpostor(cluster, 'alpha', copy).end();
+    const { code, stderr } = await startImpostor(cluster, 'alpha', copy, { STAGEPLANE_KEEPALIVE_MILLIS: '1000' }).end();
     expect(code).toBe(1);
-    expect(stderr).toContain('alpha');
+    expect(stderr).toContain(
+      'node "alpha" is connected from another process: give this agent a data folder of its own',
+    );
     expect(await connectedNodes(cluster)).toBe(1);
     expect((await getRun(cluster.client, runId)).phase).toBe(RunPhase.RUN_PHASE_RUNNING);
     expect(cluster.workersOf('alpha')).toHaveLength(1);
