@@ -15,7 +15,10 @@ export type Confinement =
   | { readonly kind: 'ready'; readonly words: readonly string[] }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** The kernel ends the worker when its parent ends, however that was (I18): what Node cannot ask it for, setpriv can. */
+/**
+ * The kernel ends the worker with its parent, however that ends (I18): PR_SET_PDEATHSIG, which Node cannot ask for and setpriv
+ * can. What the worker starts does not inherit it.
+ */
 const END_WITH_PARENT = ['setpriv', '--pdeathsig', 'KILL', '--'];
 /** A worker's memory holds prompts, which must not get into a file. */
 const NO_CORE = '--core=0:0';
