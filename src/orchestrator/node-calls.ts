@@ -40,6 +40,7 @@ export function nodeCalls(loop: Loop): Pick<Bodies, 'listNodes' | 'getNode' | 'c
       return {
         nodes: page.items.map((node) => nodeView(draft, node)),
         nextPageToken: page.nextPageToken,
+        now: new Date(),
       };
     },
     getNode: async (request) => view(request.nodeId),
