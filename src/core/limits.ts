@@ -214,6 +214,18 @@ export const limits = {
   /** Milliseconds that a start waits for the lock of a data folder: a process that is just ending may have it still. */
   lockWaitMillis: 100,
 
+  // --- the doctor
+  /** Milliseconds that one check may take: a library of 33 MB comes from a slow disk, a dead mount never answers. */
+  doctorMillis: 20_000,
+  /** Milliseconds between two clocks from which on times in lists and logs mislead. */
+  clockDifferenceMillis: 10_000,
+  /** Bytes of memory below which hardly a stage fits. */
+  leastFreeMemoryBytes: 1024n ** 3n,
+  /** Bytes of disk below which a database of many runs and its log may not fit; ten times that is little. */
+  leastFreeDiskBytes: 256n * 1024n ** 2n,
+  /** Open files of a daemon with the most edges and agents of a usual pool. */
+  leastOpenFiles: 8192,
+
   // --- faults
   /** Characters of a stranger's text that a sentence quotes. */
   quotedCharacters: 80,
