@@ -4,6 +4,7 @@ import type { Simulation } from './simulation.js';
 
 interface Reservation {
   readonly runId: RunId;
+  readonly generation: number;
   readonly nodeId: bigint;
   readonly bytes: bigint;
 }
@@ -32,6 +33,7 @@ export class Reservations {
 
   #follow(world: World, run: RunState): void {
     let isNew = false;
+    this.#releaseOlder(run);
     for (const stage of run.stages) {
       const name = `${run.runId}/${stage.index}/${run.generation}`;
       if (stage.phase === 'STOPPED') {
@@ -41,11 +43,23 @@ export class Reservations {
       if (this.#released.has(name)) this.sim.violated('I7', `the reservation of ${name} is released and taken again`);
       if (this.#held.has(name)) continue;
       isNew = true;
-      const { runId, settings } = run;
+      const { runId, generation, settings } = run;
       const bytes = settings[stage.index]?.reservedBytes ?? 0n;
-      this.#held.set(name, { runId, nodeId: stage.nodeId, bytes });
+      this.#held.set(name, { runId, generation, nodeId: stage.nodeId, bytes });
     }
     if (isNew) for (const id of new Set(run.stages.map(({ nodeId }) => nodeId))) this.#checkBudget(world, id);
+  }
+
+  /** Of an earlier generation only what is LOST is still promised. */
+  #releaseOlder(run: RunState): void {
+    const kept = new Set(run.remnants.map(({ generation, stage }) => `${run.runId}/${stage.index}/${generation}`));
+    for (const [name, { runId, generation }] of this.#held) {
+      if (runId !== run.runId || generation === run.generation || kept.has(name)) continue;
+      this.#held.delete(name);
+      this.#released.add(name);
+    }
+    for (const name of kept)
+      if (!this.#held.has(name)) this.sim.violated('I7', `${name} is a remnant, and its reservation was released`);
   }
 
   /** At the commit of a run no device is promised more than it has. */
