@@ -89,7 +89,7 @@ export class Checker {
       }
     }
     this.#watchdog.restarted(world);
-    this.#reservations.restarted(world);
+    this.#reservations.observe(world);
     this.#lastRuns = new Map(world.runs);
     this.#nextRunId = world.cluster.nextRunId;
     this.#epoch = world.cluster.epoch;
@@ -126,9 +126,9 @@ export class Checker {
       });
       this.#checkNewRuns(world, turn.effects);
       this.#checkAnswers(world, turn.effects);
-      this.#reservations.observe(world);
+      this.#reservations.observe(world, turn);
       this.#checkTruth(world);
-      this.#checkBounds(world);
+      this.#checkBounds(world, turn.effects);
       this.#count(world, turn);
     }
     this.#noteNodes(world);
@@ -248,7 +248,7 @@ export class Checker {
     return machine.sleptAt > this.sim.time.now - 2 * this.sim.timings.lease;
   }
 
-  #checkBounds(world: World): void {
+  #checkBounds(world: World, effects: readonly Effect[]): void {
     const { sim } = this;
     const bound = (what: string, size: number, most: number) => {
       if (size > most) sim.violated('I16', `${size} ${what}, and at most ${most} are needed`);
@@ -262,10 +262,11 @@ export class Checker {
     let current = 0;
     for (const { session } of world.contacts.values()) current += Number(session !== undefined);
     bound('sessions', world.sessions.size, current);
-    for (const session of world.sessions.values()) {
-      let expected = 0;
-      for (const id of world.placements.get(session.nodeId) ?? []) expected += world.runs.get(id) ? 1 : 0;
-      bound('unanswered deliveries', session.unanswered.size, expected + sim.created);
+    for (const effect of effects) {
+      if (effect.kind !== 'send' || effect.message.message?.$case !== 'provision') continue;
+      const session = world.sessions.get(effect.session);
+      if (session)
+        bound('unanswered deliveries', session.unanswered.size, world.placements.get(session.nodeId)?.size ?? 0);
     }
   }
 

@@ -132,8 +132,8 @@ function stopWhileStreamsBreak(sim: Simulation, a: number, b: number): void {
 
 function cordon(sim: Simulation, a: number, cordoned: boolean): void {
   const nodes = sim.nodeIds();
-  const id = nodes[Math.floor(a * nodes.length)];
-  if (id !== undefined) sim.request((call) => ({ kind: 'node-cordon-requested', call, nodeId: nodeId(id), cordoned }));
+  const id = nodes[Math.floor(a * (nodes.length + 0.1))] ?? nodeId(999n);
+  sim.request((call) => ({ kind: 'node-cordon-requested', call, nodeId: id, cordoned }));
 }
 
 function drain(sim: Simulation, a: number, b: number): void {
