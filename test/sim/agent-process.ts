@@ -50,7 +50,7 @@ export class AgentProcess {
       },
       refused: () => this.loop.take({ kind: 'leave-requested', reason: 'the orchestrator refuses this agent' }),
     });
-    this.session.start();
+    this.#endLeftovers();
   }
 
   get state(): AgentState {
@@ -59,6 +59,14 @@ export class AgentProcess {
 
   get workers(): Iterable<Worker> {
     return this.#workers.values();
+  }
+
+  /** What an earlier agent left behind is ended before anybody is greeted, as WorkerRegister has it. */
+  #endLeftovers(): void {
+    const left = [...this.machine.workers].filter(({ isOrphan }) => isOrphan);
+    if (left.length === 0) return this.session.start();
+    for (const worker of left) worker.kill();
+    this.scope.after(50, () => this.#endLeftovers());
   }
 
   leave(): void {

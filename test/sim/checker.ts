@@ -8,10 +8,11 @@ import type {
 import { StageFaultReason, StagePhase } from '../../gen/stageplane/v1/run.js';
 import { type NodeId, type RunId, runId, type SessionId } from '../../src/core/ids.js';
 import { limits } from '../../src/core/limits.js';
+import { stageName } from '../../src/core/machine/agent/state.js';
 import type { Draft } from '../../src/core/machine/draft.js';
 import type { Effect } from '../../src/core/machine/effects.js';
 import { stageRank } from '../../src/core/machine/stage-transitions.js';
-import type { Contact, RunState, StoredWorld, World } from '../../src/core/machine/state.js';
+import type { Contact, NodeState, RunState, StageKey, StoredWorld, World } from '../../src/core/machine/state.js';
 import { assertInvariants, Watchdog } from '../core/machine/invariants.js';
 import { storedFrom } from '../core/machine/world-in-memory.js';
 import type { Machine } from './machine.js';
@@ -30,6 +31,7 @@ export class Checker {
   #cordoned = new Set<NodeId>();
   #open = new Set<NodeId>();
   #nextRunId = 1n;
+  #epoch = 0n;
   #ignored = 0;
   #runOfRequest = new Map<string, bigint>();
   /** Reports by session, for as long as it lasts. */
@@ -87,9 +89,10 @@ export class Checker {
       }
     }
     this.#watchdog.restarted(world);
-    this.#reservations.restarted(world);
+    this.#reservations.observe(world);
     this.#lastRuns = new Map(world.runs);
     this.#nextRunId = world.cluster.nextRunId;
+    this.#epoch = world.cluster.epoch;
     this.#ignored = 0;
     this.#noteNodes(world);
     for (const run of world.runs.values()) {
@@ -123,9 +126,9 @@ export class Checker {
       });
       this.#checkNewRuns(world, turn.effects);
       this.#checkAnswers(world, turn.effects);
-      this.#reservations.observe(world);
+      this.#reservations.observe(world, turn);
       this.#checkTruth(world);
-      this.#checkBounds(world);
+      this.#checkBounds(world, turn.effects);
       this.#count(world, turn);
     }
     this.#noteNodes(world);
@@ -138,8 +141,10 @@ export class Checker {
     const { sim } = this;
     let created = 0n;
     for (const run of world.runs.values()) {
-      if (this.#lastRuns.has(run.runId)) continue;
-      created += 1n;
+      const before = this.#lastRuns.get(run.runId);
+      if (before?.generation === run.generation) continue;
+      if (before) sim.hit('run began again');
+      else created += 1n;
       const known = this.#runOfRequest.get(run.requestId);
       if (known !== undefined && known !== run.runId)
         sim.violated('I9', `request ${run.requestId} has made runs ${known} and ${run.runId}`);
@@ -148,8 +153,11 @@ export class Checker {
         const isAsked = effects.some(
           (e) => e.kind === 'answer' && e.answer.kind === 'node' && e.answer.nodeId === nodeId,
         );
-        if (this.#cordoned.has(nodeId) && !isAsked && world.nodes.get(nodeId)?.cordoned)
-          sim.violated('I14', `stage ${index} of run ${run.runId} is placed on node ${nodeId}, which is cordoned`);
+        if (this.#cordoned.has(nodeId) && !isAsked && isClosed(world.nodes.get(nodeId)))
+          sim.violated(
+            'I14',
+            `stage ${index} of run ${run.runId} is placed on node ${nodeId}, which is cordoned or drained`,
+          );
         // It may have come and gone in this very turn.
         const wasOpen = welcomedIn({ effects }).includes(nodeId);
         if (!this.#open.has(nodeId) && !wasOpen)
@@ -164,7 +172,11 @@ export class Checker {
     // A run that was rejected takes no number (I15); one that came and went in one turn is not there any more.
     const deleted = effects.filter((effect) => effect.kind === 'answer' && effect.answer.kind === 'deleted').length;
     const taken = world.cluster.nextRunId - this.#nextRunId;
-    if (taken > created + BigInt(deleted)) sim.violated('I15', `${created} runs took ${taken} numbers`);
+    // Ids that a restored copy may have lost are stepped over.
+    const isSteppedOver = world.cluster.epoch !== this.#epoch;
+    this.#epoch = world.cluster.epoch;
+    if (!isSteppedOver && taken > created + BigInt(deleted))
+      sim.violated('I15', `${created} runs took ${taken} numbers`);
   }
 
   #checkAnswers(world: World, effects: readonly Effect[]): void {
@@ -197,24 +209,38 @@ export class Checker {
     for (const run of world.runs.values()) {
       const before = this.#lastRuns.get(run.runId);
       if (before?.revision === run.revision) continue;
+      this.#checkRemnants(world, before, run);
       for (const stage of run.stages) {
         const was = before?.stages[stage.index]?.phase;
         if (before?.generation === run.generation && was === stage.phase) continue;
         const machine = sim.machineOf(world.nodes.get(stage.nodeId));
         if (!machine?.isTrusted) continue;
         const key = { runId: run.runId, stageIndex: stage.index, generation: run.generation };
-        const name = `stage ${stage.index} of run ${run.runId}`;
         if (stage.phase === 'READY' && !sim.truth.wasReady(key, machine.name))
-          sim.violated('I6', `${name} is READY and no worker on ${machine.name} ever was`);
+          sim.violated('I6', `${stageName(key)} is READY and no worker on ${machine.name} ever was`);
         // A node that is fenced while it sleeps stops its workers when it wakes.
         if (stage.phase === 'STOPPED' && was !== undefined && !this.#mayOutliveLease(machine)) {
-          for (const { worker } of [...sim.truth.workers()].filter((live) => live.machine === machine)) {
-            const { runId: id, stageIndex, generation } = worker.key;
-            if (id === key.runId && stageIndex === key.stageIndex && generation === key.generation)
-              sim.violated('I3', `${name} counts as STOPPED and its worker lives on ${machine.name}`);
-          }
+          this.#checkGone(machine, key);
         }
       }
+    }
+  }
+
+  /** What was LOST with its generation is forgotten when nothing of it lives. */
+  #checkRemnants(world: World, before: RunState | undefined, run: RunState): void {
+    for (const { generation, stage } of before?.remnants ?? []) {
+      const isKept = run.remnants.some((kept) => kept.generation === generation && kept.stage.index === stage.index);
+      const machine = this.sim.machineOf(world.nodes.get(stage.nodeId));
+      if (isKept || !machine?.isTrusted || this.#mayOutliveLease(machine)) continue;
+      this.sim.hit('remnant settled');
+      this.#checkGone(machine, { runId: run.runId, stageIndex: stage.index, generation });
+    }
+  }
+
+  #checkGone(machine: Machine, key: StageKey): void {
+    for (const worker of machine.workers) {
+      if (worker.isAlive && stageName(worker.key) === stageName(key))
+        this.sim.violated('I3', `${stageName(key)} counts as STOPPED and its worker lives on ${machine.name}`);
     }
   }
 
@@ -222,7 +248,7 @@ export class Checker {
     return machine.sleptAt > this.sim.time.now - 2 * this.sim.timings.lease;
   }
 
-  #checkBounds(world: World): void {
+  #checkBounds(world: World, effects: readonly Effect[]): void {
     const { sim } = this;
     const bound = (what: string, size: number, most: number) => {
       if (size > most) sim.violated('I16', `${size} ${what}, and at most ${most} are needed`);
@@ -236,10 +262,11 @@ export class Checker {
     let current = 0;
     for (const { session } of world.contacts.values()) current += Number(session !== undefined);
     bound('sessions', world.sessions.size, current);
-    for (const session of world.sessions.values()) {
-      let expected = 0;
-      for (const id of world.placements.get(session.nodeId) ?? []) expected += world.runs.get(id) ? 1 : 0;
-      bound('unanswered deliveries', session.unanswered.size, expected + sim.created);
+    for (const effect of effects) {
+      if (effect.kind !== 'send' || effect.message.message?.$case !== 'provision') continue;
+      const session = world.sessions.get(effect.session);
+      if (session)
+        bound('unanswered deliveries', session.unanswered.size, world.placements.get(session.nodeId)?.size ?? 0);
     }
   }
 
@@ -382,6 +409,7 @@ export class Checker {
       if (effect.kind === 'close-session') sim.hit(`session refused ${effect.why.reason}`);
     }
     for (const { runId: id, detail } of turn.events) {
+      if (detail?.$case === 'restartRefused') sim.hit('restart refused');
       if (detail?.$case === 'reservationExceeded') sim.hit('reservation exceeded');
       if (detail?.$case === 'stagePhase')
         sim.hit(`stage ${StagePhase[detail.value.phase].replace('STAGE_PHASE_', '')}`);
@@ -404,7 +432,7 @@ export class Checker {
     this.#cordoned = new Set();
     this.#open = new Set();
     for (const node of world.nodes.values()) {
-      if (node.cordoned) this.#cordoned.add(node.nodeId);
+      if (node.cordoned || node.drainUntil !== undefined) this.#cordoned.add(node.nodeId);
       if (world.contacts.get(node.nodeId)?.reconciledAt !== undefined) this.#open.add(node.nodeId);
     }
   }
@@ -446,6 +474,10 @@ function welcomedIn({ effects }: { readonly effects: readonly Effect[] }): bigin
 function isQuiet({ events, effects }: Draft): boolean {
   const isHeartbeat = (effect: Effect) => effect.kind === 'send' && effect.message.message?.$case === 'heartbeatAck';
   return events.length === 0 && effects.every(isHeartbeat);
+}
+
+function isClosed(node: NodeState | undefined): boolean {
+  return node?.cordoned === true || node?.drainUntil !== undefined;
 }
 
 function byId<T>(items: readonly T[], key: keyof T): T[] {

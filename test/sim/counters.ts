@@ -25,10 +25,11 @@ export const interesting: readonly string[] = [
   ...prefixed('cause', [
     'MODEL_NOT_FOUND', 'SETTINGS_REFUSED', 'NODE_FULL', 'WORKER_START_FAILED', 'WORKER_EXITED', 'WORKER_GONE', 'LOAD_FAILED',
     'OUT_OF_MEMORY', 'ACKNOWLEDGE_DEADLINE', 'LOAD_DEADLINE', 'EDGE_DEADLINE', 'STEP_DEADLINE', 'EDGE_CLOSED', 'EDGE_UNREACHABLE',
-    'PEER_LOST', 'NODE_LOST', 'TOKEN_ENDPOINT_LOST', 'PROMPT_REFUSED', 'INTERNAL',
+    'PEER_LOST', 'NODE_LOST', 'TOKEN_ENDPOINT_LOST', 'PROMPT_REFUSED', 'INTERNAL', 'NODE_DRAINED',
   ]),
   ...prefixed('answer', [
-    'run', 'rejected', 'deleted', 'node', 'unknown-run', 'request-conflict', 'request-spent', 'run-not-done',
+    'run', 'rejected', 'deleted', 'node', 'unknown-run', 'request-conflict', 'request-spent', 'run-not-done', 'unknown-node',
+    'node-connected',
   ]),
   ...prefixed('commit', ['disk-full', 'answer-lost', 'write-lost', 'killed-after']),
   ...prefixed('session refused', ['NAME_TAKEN', 'INSTANCE_IN_USE', 'SESSION_REPLACED', 'STOP_DEADLINE', 'NO_WELCOME', 'UNAVAILABLE']),
@@ -36,4 +37,5 @@ export const interesting: readonly string[] = [
   'LOST then returned', 'fenced', 'mass loss extended the grace', 'stale message ignored', 'epoch stepped over',
   'report acknowledged again', 'lease ended', 'worker ignored its stop', 'watch resumed', 'reservation exceeded',
   'answer kept of a broken run', 'stage kept over an orchestrator restart', 'several stages on one node',
+  'run began again', 'restart refused', 'remnant settled', 'drain',
 ];

@@ -30,6 +30,8 @@ export const verbs = {
   delete: { weight: 4, act: (sim, { a }) => onRun(sim, a, 'run-delete-requested') },
   cordon: { weight: 2, act: (sim, { a }) => cordon(sim, a, true) },
   uncordon: { weight: 2, act: (sim, { a }) => cordon(sim, a, false) },
+  drain: { weight: 2, act: (sim, { a, b }) => drain(sim, a, b) },
+  'delete node': { weight: 2, act: (sim, { a }) => deleteNode(sim, a) },
 
   // --- the orchestrator
   'kill orchestrator': { weight: 2, act: (sim) => sim.orchestrator.kill() },
@@ -97,11 +99,13 @@ function createRun(sim: Simulation, requestId: string, a: number, b: number, c: 
     { length: isGiven ? stageCount : 0 },
     (_, index) => nodes[(first + Math.floor(index * stride)) % nodes.length]!,
   );
+  const digits = Math.floor(c * 1000);
   const request = runRequest({
     requestId,
     nodeIds,
     stageCount: b < 0.8 ? stageCount : 0,
-    oneShot: c * 7 - Math.floor(c * 7) < 0.4,
+    oneShot: digits % 10 < 4,
+    attempts: digits % 7 < 3 ? 1 + (digits % 3) : 0,
   });
   sim.requests.push(request);
   sim.request((call) => ({ kind: 'run-requested', call, request }), requestId);
@@ -128,8 +132,25 @@ function stopWhileStreamsBreak(sim: Simulation, a: number, b: number): void {
 
 function cordon(sim: Simulation, a: number, cordoned: boolean): void {
   const nodes = sim.nodeIds();
+  const id = nodes[Math.floor(a * (nodes.length + 0.1))] ?? nodeId(999n);
+  sim.request((call) => ({ kind: 'node-cordon-requested', call, nodeId: id, cordoned }));
+}
+
+function drain(sim: Simulation, a: number, b: number): void {
+  const nodes = sim.nodeIds();
   const id = nodes[Math.floor(a * nodes.length)];
-  if (id !== undefined) sim.request((call) => ({ kind: 'node-cordon-requested', call, nodeId: nodeId(id), cordoned }));
+  if (id === undefined) return;
+  sim.hit('drain');
+  sim.request((call) => ({ kind: 'node-drain-requested', call, nodeId: id, deadline: Math.floor(b * 40_000) }));
+}
+
+/** An operator looks first whether the machine is really gone: what lives there would be nobody's. */
+function deleteNode(sim: Simulation, a: number): void {
+  const nodes = sim.nodeIds();
+  const id = nodes[Math.floor(a * nodes.length)];
+  const machine = sim.machineOf(id === undefined ? undefined : sim.orchestrator.world?.nodes.get(id));
+  if (id === undefined || (machine && machine.workers.size > 0)) return;
+  sim.request((call) => ({ kind: 'node-delete-requested', call, nodeId: id }));
 }
 
 function stallOrchestrator(sim: Simulation, a: number): void {
@@ -213,6 +234,9 @@ function startClone(sim: Simulation, a: number, b: number): void {
 function turnFaulty(sim: Simulation, machine: Machine, b: number): void {
   if (machine.faulty || !machine.isOn || machine.scope.isPaused || machine.index === 0) return;
   machine.agent?.kill();
+  // It has no workers, and even it ends what was left behind.
+  for (const worker of machine.workers) worker.vanish();
+  machine.workers.clear();
   const kinds = faultyKinds.filter((kind) => kind !== 'clone');
   const kind = kinds[Math.floor(b * kinds.length)]!;
   sim.trace(() => `${machine.name} now ${kind}`);

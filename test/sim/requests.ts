@@ -1,4 +1,5 @@
 import { PlanRequest } from '../../gen/stageplane/v1/planner.js';
+import { RestartMode } from '../../gen/stageplane/v1/run.js';
 import type { RunRequest } from '../../src/core/machine/events.js';
 import { sampleFacts } from '../core/machine/samples.js';
 import { headsOf, MIB, sampleInspection } from '../core/model/samples.js';
@@ -21,11 +22,13 @@ export interface WantedRun {
   /** 0 lets the planner choose. */
   readonly stageCount: number;
   readonly oneShot: boolean;
+  /** Attempts after the first; 0 ends the run with its first fault. */
+  readonly attempts: number;
 }
 
 /** What the shell makes of a launcher's CreateRun. */
 export function runRequest(wanted: WantedRun): RunRequest {
-  const { requestId, nodeIds, stageCount, oneShot } = wanted;
+  const { requestId, nodeIds, stageCount, oneShot, attempts } = wanted;
   const given = { stages: nodeIds.map((nodeId, stageIndex) => ({ stageIndex, nodeId })), activationEdges: [] };
   const plan = PlanRequest.fromPartial({
     model: sampleFacts.ggufSource,
@@ -37,6 +40,7 @@ export function runRequest(wanted: WantedRun): RunRequest {
         : { $case: 'automatic', value: { constraints: { minStages: stageCount, maxStages: stageCount || 4 } } },
     stageCount: nodeIds.length,
   });
-  const digest = `${nodeIds.join()} ${stageCount} ${oneShot}`;
-  return { requestId, digest, plan, inspection };
+  const digest = `${nodeIds.join()} ${stageCount} ${oneShot} ${attempts}`;
+  const again = { mode: RestartMode.RESTART_MODE_ON_FAULT, maxAttempts: attempts, backoffMillis: 500n };
+  return { requestId, digest, plan, inspection, ...(attempts > 0 && { restart: again }) };
 }

@@ -1,9 +1,11 @@
 import type { RunId } from '../../src/core/ids.js';
+import type { Draft } from '../../src/core/machine/draft.js';
 import type { RunState, World } from '../../src/core/machine/state.js';
 import type { Simulation } from './simulation.js';
 
 interface Reservation {
   readonly runId: RunId;
+  readonly generation: number;
   readonly nodeId: bigint;
   readonly bytes: bigint;
 }
@@ -16,22 +18,19 @@ export class Reservations {
 
   constructor(private readonly sim: Simulation) {}
 
-  restarted(world: World): void {
-    // A commit whose answer was lost brings what no turn has shown.
-    this.observe(world);
-  }
-
-  observe(world: World): void {
+  /** @param turn absent after a restart: a commit whose answer was lost brings what no turn has shown */
+  observe(world: World, turn?: Draft): void {
     // A run that is deleted was DONE and has released everything, be it in the same turn.
     for (const [name, { runId }] of this.#held) if (!world.runs.has(runId)) this.#held.delete(name);
     for (const run of world.runs.values()) {
-      if (this.#runs.get(run.runId)?.revision !== run.revision) this.#follow(world, run);
+      if (this.#runs.get(run.runId)?.revision !== run.revision) this.#follow(world, run, turn);
     }
     this.#runs = new Map(world.runs);
   }
 
-  #follow(world: World, run: RunState): void {
+  #follow(world: World, run: RunState, turn: Draft | undefined): void {
     let isNew = false;
+    this.#releaseOlder(run, turn);
     for (const stage of run.stages) {
       const name = `${run.runId}/${stage.index}/${run.generation}`;
       if (stage.phase === 'STOPPED') {
@@ -41,11 +40,27 @@ export class Reservations {
       if (this.#released.has(name)) this.sim.violated('I7', `the reservation of ${name} is released and taken again`);
       if (this.#held.has(name)) continue;
       isNew = true;
-      const { runId, settings } = run;
+      const { runId, generation, settings } = run;
       const bytes = settings[stage.index]?.reservedBytes ?? 0n;
-      this.#held.set(name, { runId, nodeId: stage.nodeId, bytes });
+      this.#held.set(name, { runId, generation, nodeId: stage.nodeId, bytes });
     }
     if (isNew) for (const id of new Set(run.stages.map(({ nodeId }) => nodeId))) this.#checkBudget(world, id);
+  }
+
+  /** Of an earlier generation only what is LOST is still promised. */
+  #releaseOlder(run: RunState, turn: Draft | undefined): void {
+    const kept = new Set(run.remnants.map(({ generation, stage }) => `${run.runId}/${stage.index}/${generation}`));
+    for (const [name, { runId, generation }] of this.#held) {
+      if (runId !== run.runId || generation === run.generation || kept.has(name)) continue;
+      this.#held.delete(name);
+      this.#released.add(name);
+      const stops = turn?.events.some(
+        (event) => event.runId === runId && event.generation === generation && event.detail?.$case === 'stagePhase',
+      );
+      if (turn && !stops) this.sim.violated('I7', `${name} is forgotten with its generation, and nobody saw it stop`);
+    }
+    for (const name of kept)
+      if (!this.#held.has(name)) this.sim.violated('I7', `${name} is a remnant, and its reservation was released`);
   }
 
   /** At the commit of a run no device is promised more than it has. */

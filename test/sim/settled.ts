@@ -31,6 +31,12 @@ function unsettledRun(sim: Simulation) {
     if (run.phase !== 'DONE' && !serves) return { invariant: 'I17', what: `run ${run.runId} is ${run.phase}` };
     const left = run.phase === 'DONE' && run.stages.find(({ phase }) => phase !== 'STOPPED');
     if (left) return { invariant: 'I20', what: `stage ${left.index} of run ${run.runId} is ${left.phase}` };
+    const [remnant] = run.remnants;
+    if (remnant)
+      return {
+        invariant: 'I20',
+        what: `stage ${remnant.stage.index} of run ${run.runId} g${remnant.generation} is LOST`,
+      };
     const endpoint = sim.orchestrator.endpoints?.running.has(run.runId) ?? false;
     if (endpoint !== serves)
       return { invariant: 'I18', what: `run ${run.runId} ${endpoint ? 'has' : 'lacks'} an endpoint` };

@@ -251,7 +251,7 @@ export class Simulation {
   #settle(): void {
     const { timings, time } = this;
     const patience =
-      timings.graceAfterStart + timings.lease * 1.2 + timings.load + timings.edges + timings.stop + 240_000;
+      timings.graceAfterStart + timings.lease * 1.2 + timings.load + timings.edges + timings.stop + 300_000;
     const deadline = time.now + patience;
     let why = whyUnsettled(this);
     while (why) {

@@ -18,10 +18,10 @@ export class Truth {
     return this.#ready.has(`${stageName(key)} ${machine}`);
   }
 
-  /** Living workers that belong to a living agent; orphans end by themselves within seconds. */
+  /** All that live, whether their agent does or not. */
   *workers(): Iterable<{ machine: Machine; worker: Worker }> {
     for (const machine of this.machines) {
-      for (const worker of machine.workers) if (worker.isAlive && !worker.isOrphan) yield { machine, worker };
+      for (const worker of machine.workers) if (worker.isAlive) yield { machine, worker };
     }
   }
 }

@@ -5,7 +5,7 @@ import type { Draft } from './draft.js';
 import { patchRemnant, remnantKey } from './remnants.js';
 import { armStage, findStage, keyOf, moveStage } from './run-lifecycle.js';
 import { isLive } from './run-transitions.js';
-import type { RunState, StageKey, StageState, StageVolatile } from './state.js';
+import type { RunState, StageKey, StageState, StageVolatile, UnansweredDelivery } from './state.js';
 
 /**
  * Sends what a node's stages need and its session has not been told yet. Derived from the stages' phases, so a turn,
@@ -78,10 +78,18 @@ function provision(draft: Draft, session: SessionId, run: RunState, stages: read
     };
     draft.putSession({
       ...state,
-      unanswered: new Map(state.unanswered).set(deliveryId, delivery),
+      unanswered: new Map([...state.unanswered].filter(([, other]) => isOpen(draft, other))).set(deliveryId, delivery),
     });
   }
   draft.send(session, { $case: 'provision', value });
+}
+
+/** An answer may still mean something. Of an agent that never answers nothing else would ever be forgotten (I16). */
+function isOpen(draft: Draft, { runId, generation, stageIndices }: UnansweredDelivery): boolean {
+  return stageIndices.some((stageIndex) => {
+    const phase = findStage(draft, { runId, generation, stageIndex })?.stage.phase;
+    return phase !== undefined && phase !== 'STOPPED';
+  });
 }
 
 function stop(draft: Draft, session: SessionId, key: StageKey, reason: string): void {

@@ -148,6 +148,27 @@ export const bugs: readonly Bug[] = [
     caughtBy: ['I18'],
   },
   {
+    name: 'forgets what a lost generation still holds',
+    file: machine('remnants'),
+    replace: "const lost = stages.filter(({ phase }) => phase === 'LOST');",
+    by: "const lost = stages.filter(({ phase }) => phase === 'LOST' && generation < 0);",
+    caughtBy: ['I7', 'I3', 'I11'],
+  },
+  {
+    name: 'places a run that begins again on a node that is drained',
+    file: machine('pool'),
+    replace: 'if (node.drainUntil !== undefined) {',
+    by: 'if (node.drainUntil !== undefined && contact === undefined) {',
+    caughtBy: ['I14'],
+  },
+  {
+    name: 'agent: starts a generation beside the one before',
+    file: agent('stage-lifecycle'),
+    replace: "find(({ worker }) => worker === 'alive')",
+    by: "find(({ worker, key }) => worker === 'alive' && key.generation === stage.key.generation)",
+    caughtBy: ['I3'],
+  },
+  {
     name: 'agent: says stopped before its worker is gone',
     file: agent('stage-lifecycle'),
     replace: "if (stage.worker !== 'alive') settle(turn, stopping);",
