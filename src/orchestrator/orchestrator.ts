@@ -14,6 +14,7 @@ import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import type { Store } from '../store/store.js';
 import { adminSocketOf } from './admin-socket.js';
 import { systemClock } from './clock.js';
+import { type FailPoint, withFailPoint } from './fail-point.js';
 import { Loop } from './loop.js';
 import { ModelLibrary } from './model-library.js';
 import { openAddressProblem } from './open-address.js';
@@ -40,6 +41,8 @@ export interface OrchestratorConfig {
   readonly edges?: EdgeFlags | undefined;
   /** Instead of one endpoint process per run. */
   readonly tokenEndpoints?: ((post: (event: ClusterEvent) => void) => TokenEndpoints) | undefined;
+  /** Ends the process somewhere on its way, in crash tests. */
+  readonly failPoint?: FailPoint | undefined;
   readonly logger: Logger;
 }
 
@@ -71,7 +74,8 @@ export async function startOrchestrator(config: OrchestratorConfig): Promise<Orc
 
 async function withStore(config: OrchestratorConfig, unlock: () => void): Promise<Orchestrator> {
   const { dataFolder, logger } = config;
-  const store = openSqliteStore(dataFolder, { newClusterId: randomUUID });
+  const opened = openSqliteStore(dataFolder, { newClusterId: randomUUID });
+  const store = config.failPoint ? withFailPoint(opened, config.failPoint) : opened;
   const servers: Listening[] = [];
   let end: (error?: Error) => void = () => {};
   const done = new Promise<void>((resolve, reject) => {
@@ -116,7 +120,7 @@ interface Started {
 }
 
 async function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error) => void): Promise<Started> {
-  const { logger, timings, edges: flags = {}, tokenEndpoints } = config;
+  const { logger, timings, edges: flags = {}, tokenEndpoints, failPoint } = config;
   const stored = store.load();
   const cluster = nextCluster(stored.cluster, store.isBackup, logger);
   // Nothing is sent before the new epoch is committed (I5).
@@ -141,7 +145,7 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const sessions = new Sessions();
   const hub = new WatchHub();
   const timers = new Timers(systemClock, (timer) => post({ kind: 'timer-fired', timer }));
-  const performer = createPerformer({ sessions, timers, hub, endpoints, loop: () => loop, fail, logger });
+  const performer = createPerformer({ sessions, timers, hub, endpoints, loop: () => loop, fail, failPoint, logger });
   const loop = new Loop(world, store, rules, systemClock, performer, logger);
   performer.performAll(effects);
   post({ kind: 'orchestrator-started' });
