@@ -31,6 +31,8 @@ describe('with real agents and workers, an orchestrator that kills itself', () =
       expect(await getRun(cluster.client, runId)).toMatchObject({ outcome: RunOutcome.RUN_OUTCOME_STOPPED });
       expect(await cluster.end()).toEqual([]);
     },
+    // Three starts of an orchestrator, and agents whose waits between two attempts grow to ten seconds meanwhile.
+    180_000,
   );
 });
 
