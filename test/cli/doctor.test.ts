@@ -23,7 +23,7 @@ describe('doctor', () => {
     const data = join(temporaryFolder(), 'data');
     const { code, stdout } = await stageplane(['doctor', '--role', 'agent', '--data', data, '--models', '/no/such']);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^models {2,}FAILED {3}\/no\/such cannot be read [^]+\n {20,}let this user read it/m);
+    expect(stdout).toMatch(/^models {2,}FAILED {3}\/no\/such cannot be read [\s\S]+\n {20,}let this user read it/m);
     expect(stdout).toMatch(/\n\d+ ok, \d+ with a warning, 1 failed, \d+ skipped\n$/);
   });
 });
