@@ -13,6 +13,7 @@ import { awaitsRestart, isMove } from './restart-policy.js';
 import { wireCause } from './run-cause.js';
 import { armRestart, isSettled, moveRun, nodeOfCause } from './run-lifecycle.js';
 import type { RestartState, RunState } from './state.js';
+import { lostGenerations } from './step-over.js';
 import { openTokenEndpoint } from './token-endpoint.js';
 import { wireStagePhase } from './wire-names.js';
 
@@ -42,7 +43,8 @@ function beginGeneration(draft: Draft, run: RunState, restart: RestartState, pla
   const isMoving = run.cause !== undefined && isMove(run.cause.fault);
   const next: RunState = {
     ...run,
-    generation: run.generation + 1,
+    // A restored copy must not take a generation that the lost life may have used (I3).
+    generation: run.generation + 1 + lostGenerations(draft.cluster, run.runId),
     cause: undefined,
     plan: planned.plan,
     planId: planned.planId,
