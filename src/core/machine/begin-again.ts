@@ -1,6 +1,7 @@
 import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
 import type { StageStatus } from '../../../gen/stageplane/v1/run.js';
-import type { RunId } from '../ids.js';
+import { millis, type RunId } from '../ids.js';
+import { limits } from '../limits.js';
 import { type PlanningOutcome, planRequest } from '../planner/plan-request.js';
 import { pendingStages } from './create-run.js';
 import type { Draft } from './draft.js';
@@ -23,9 +24,23 @@ export function restartDue(draft: Draft, id: RunId): void {
   if (!run?.restart || !awaitsRestart(run) || !isSettled(run)) return;
   const { restartAt } = run.volatile;
   if (restartAt === undefined || draft.now < restartAt) return armRestart(draft, id);
+  if (isEndingStill(draft, run)) {
+    return draft.arm({ kind: 'restart', runId: id }, millis(draft.now + limits.restartWaitMillis));
+  }
   const outcome = planAgain(draft, run);
   if (outcome.kind === 'planned') beginGeneration(draft, run, run.restart, outcome);
   else refuseAttempt(draft, run, run.restart, outcome.rejection);
+}
+
+/**
+ * A node that was lost and is back is ending what it held: beside that no worker of a new generation may begin (I3). An
+ * agent that takes longer than a stop may is no better than one out of contact.
+ */
+function isEndingStill(draft: Draft, { stages, remnants }: RunState): boolean {
+  return [...stages, ...remnants.map(({ stage }) => stage)].some(({ phase, nodeId }) => {
+    const since = draft.contact(nodeId)?.reconciledAt;
+    return phase === 'LOST' && since !== undefined && draft.now < since + draft.rules.timings.stop;
+  });
 }
 
 /** @param except what this run holds counts as free */

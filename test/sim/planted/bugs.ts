@@ -155,6 +155,13 @@ export const bugs: readonly Bug[] = [
     caughtBy: ['I7', 'I3', 'I11'],
   },
   {
+    name: 'begins a generation beside a stage that a node which is back still ends',
+    file: machine('begin-again'),
+    replace: 'if (isEndingStill(draft, run)) {',
+    by: 'if (isEndingStill(draft, run) && run.generation < 0) {',
+    caughtBy: ['I3'],
+  },
+  {
     name: 'places a run that begins again on a node that is drained',
     file: machine('pool'),
     replace: 'if (node.drainUntil !== undefined) {',
