@@ -65,6 +65,7 @@ export const verbs = {
   // --- the network
   'reset streams': { weight: 4, act: (sim, { a }) => machineAt(sim, a)?.wire.reset() },
   partition: { weight: 3, act: (sim, { a, b, c }) => partition(sim, [machineAt(sim, a)], b, c) },
+  'cut off until lost': { weight: 3, act: (sim, { a, b }) => cutOffUntilLost(sim, machineAt(sim, a), b) },
   'mass loss': { weight: 1, act: (sim, { a, b }) => massLoss(sim, a, b) },
 } satisfies Record<string, Verb>;
 
@@ -275,6 +276,19 @@ function partition(sim: Simulation, machines: readonly Machine[], b: number, c: 
     else wire.block('up', 'down');
     sim.time.after(1000 + c ** 1.5 * 220_000, () => !scope.isPaused && !machine.isGone && wire.open());
   }
+}
+
+/** Back just when everybody has given it up, with all that it holds. */
+function cutOffUntilLost(sim: Simulation, machine: Machine, b: number): void {
+  const { wire, scope } = machine;
+  if (scope.isPaused) return;
+  wire.block('up', 'down');
+  const look = (left: number) => {
+    if (scope.isPaused || machine.isGone) return;
+    if (sim.contactOf(machine)?.lost || left === 0) sim.time.after(b * 2000, () => !machine.isGone && wire.open());
+    else sim.time.after(200, () => look(left - 1));
+  };
+  look(450);
 }
 
 function massLoss(sim: Simulation, a: number, b: number): void {

@@ -180,7 +180,7 @@ export const bugs: readonly Bug[] = [
     file: agent('inventory'),
     replace: 'return [...state.stages.values()].map(',
     by: "return [...state.stages.values()].filter((stage) => stage.phase !== 'PREPARING').map(",
-    caughtBy: ['I3'],
+    caughtBy: ['I3', 'I18'],
   },
   {
     name: 'agent: goes on without a lease',
