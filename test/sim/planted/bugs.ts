@@ -31,7 +31,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'forgets that it was away',
     file: 'src/orchestrator/loop.ts',
-    replace: 'this.owesStall = true;',
+    replace: "this.postFirst({ kind: 'loop-stalled' });",
     by: '',
     caughtBy: ['I20'],
   },
