@@ -84,6 +84,8 @@ export const limits = {
   restartBackoffMillis: 1000,
   /** Milliseconds between two attempts at most. */
   restartBackoffMaxMillis: 5 * 60_000,
+  /** Milliseconds between two looks at whether a node that is back has ended what it held, before its run begins again. */
+  restartWaitMillis: 1000,
   /** Attempts after the first that a run may ask for: with the longest backoff, most of a working day. */
   restartAttempts: 100,
   /**

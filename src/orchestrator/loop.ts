@@ -36,8 +36,8 @@ export class Loop {
   /** Undefined until the first beat: starting up takes its time and is no stall. */
   private lastPulse: number | undefined;
   private callOffBeat = () => {};
-  /** A stall that no turn has taken in yet: a failed commit must not put timers before it. */
-  private owesStall = false;
+  /** What comes before all else until a turn has taken it in: a failed commit must not put anything before it. */
+  private owed: ClusterEvent[] = [];
 
   constructor(
     readonly world: World,
@@ -53,6 +53,12 @@ export class Loop {
   post(event: ClusterEvent): void {
     if (this.stopped) return;
     this.queue.push(event);
+    this.schedule();
+  }
+
+  /** Posts what the events that are there, and those still to come, must not be believed without. */
+  postFirst(event: ClusterEvent): void {
+    if (!this.owed.some(({ kind }) => kind === event.kind)) this.owed.push(event);
     this.schedule();
   }
 
@@ -96,8 +102,7 @@ export class Loop {
     this.noticeStall();
     const events = this.queue.slice(0, limits.eventsPerTurn);
     this.queue = this.queue.slice(events.length);
-    // First of all: a grace that ran out meanwhile must not be believed.
-    this.run(this.owesStall ? [{ kind: 'loop-stalled' }, ...events] : events);
+    this.run([...this.owed, ...events]);
     if (this.queue.length > 0) this.schedule();
     if (this.queue.length < limits.queuedPerSession) this.wake();
   }
@@ -119,7 +124,7 @@ export class Loop {
       return;
     }
     draft.applyTo(this.world);
-    if (events[0]?.kind === 'loop-stalled') this.owesStall = false;
+    this.settleOwed(events);
     this.performer.perform(draft);
   }
 
@@ -132,6 +137,8 @@ export class Loop {
     const error = thrown instanceof StoreError ? storeFailed(thrown) : asRpcError(thrown, this.logger);
     if (thrown instanceof StoreError) this.logger.error({ err: thrown, events: events.length }, 'commit failed');
     for (const event of events) if ('call' in event) this.calls.fail(event.call, error);
+    if (!(thrown instanceof StoreError)) this.settleOwed(events);
+    if (this.owed.length > 0) this.clock.after(limits.turnRetryMillis, () => this.schedule());
     this.performer.abandon(events, error);
   }
 
@@ -158,8 +165,12 @@ export class Loop {
     this.lastPulse = now;
     if (away <= limits.loopPulseMillis + limits.loopStallMillis) return;
     this.logger.warn({ millis: Math.round(away) }, 'the loop was stalled; all graces start anew');
-    this.owesStall = true;
-    this.schedule();
+    // A grace that ran out meanwhile must not be believed.
+    this.postFirst({ kind: 'loop-stalled' });
+  }
+
+  private settleOwed(events: readonly ClusterEvent[]): void {
+    if (this.owed.length > 0) this.owed = this.owed.filter((event) => !events.includes(event));
   }
 
   private wake(): void {

@@ -99,7 +99,7 @@ export function openLoop(parts: LoopParts): OpenLoop {
   });
   const loop = new Loop(world, store, rules, clock, observe(performer), logger);
   performer.performAll(effects);
-  loop.post({ kind: 'orchestrator-started' });
+  loop.postFirst({ kind: 'orchestrator-started' });
   const stop = () => {
     loop.stop();
     timers.stop();

@@ -89,7 +89,6 @@ function abandonOne({ clock, sessions, loop }: Outside, event: ClusterEvent, err
   switch (event.kind) {
     case 'timer-fired':
     case 'session-ended':
-    case 'orchestrator-started':
     case 'token-endpoint-ready':
     case 'token-endpoint-lost':
     case 'answer-ended':
@@ -103,7 +102,7 @@ function abandonOne({ clock, sessions, loop }: Outside, event: ClusterEvent, err
     case 'heartbeat-received':
       return sessions.fail(event.session, error);
     default:
-      // The caller of a request has its error already, and the loop itself keeps a stall in mind.
+      // The caller of a request has its error already, and the loop itself keeps in mind what comes first.
       return;
   }
 }

@@ -211,6 +211,7 @@ class Story {
       isBackup ? stepOver(cluster, epoch + limits.lostEpochs) : { ...cluster, epoch },
     );
     this.watchdog = new Watchdog();
+    this.watchdog.restarted(this.memory.world);
     this.post({ kind: 'orchestrator-started' });
   }
 

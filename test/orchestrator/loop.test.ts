@@ -143,6 +143,24 @@ describe('the loop', () => {
     expect(loop.world.contacts.get(nodeId(2n))).toMatchObject({ lost: false });
   });
 
+  it('takes in first what was posted so, although its first turn could not be committed', async () => {
+    const { loop, abandoned, fail } = startLoop();
+    fail(new StoreError('disk-full', '/data', ''));
+    join(loop);
+    loop.postFirst({ kind: 'orchestrator-started' });
+    await new Promise((resolve) => setImmediate(resolve));
+    fail();
+    join(loop);
+    await create(loop, 'a');
+    expect(abandoned.map(({ events }) => events.map(({ kind }) => kind))).toEqual([
+      ['orchestrator-started', 'hello-received'],
+    ]);
+    fail(new StoreError('disk-full', '/data', ''));
+    await expect(create(loop, 'c')).rejects.toMatchObject({ reason: 'STORE_FAILED' });
+    // Taken in by the turn between, and not again.
+    expect(abandoned[1]?.events.map(({ kind }) => kind)).toEqual(['run-requested']);
+  });
+
   it('answers those who wait when it stops', async () => {
     const { loop } = startLoop();
     const waiting = create(loop, 'a');

@@ -41,6 +41,7 @@ export class Checker {
   /** As the turn before left them. */
   #contacts = new Map<NodeId, Contact>();
   #newestEpoch = 0n;
+  #joinedAt = new Map<string, number>();
   #epochActedOn = new Map<string, bigint>();
 
   constructor(private readonly sim: Simulation) {
@@ -118,7 +119,6 @@ export class Checker {
     this.#traceTurn(turn);
     this.#checkWelcomes(turn);
     this.#checkLost(world);
-    this.#contacts = new Map(world.contacts);
     if (!isQuiet(turn)) {
       this.#guard(() => {
         assertInvariants(world);
@@ -132,6 +132,7 @@ export class Checker {
       this.#count(world, turn);
     }
     this.#noteNodes(world);
+    this.#contacts = new Map(world.contacts);
     this.#lastRuns = new Map(world.runs);
     this.#nextRunId = world.cluster.nextRunId;
   }
@@ -143,8 +144,10 @@ export class Checker {
     for (const run of world.runs.values()) {
       const before = this.#lastRuns.get(run.runId);
       if (before?.generation === run.generation) continue;
-      if (before) sim.hit('run began again');
-      else created += 1n;
+      if (before) {
+        sim.hit('run began again');
+        this.#checkOlderWorkers(run);
+      } else created += 1n;
       const known = this.#runOfRequest.get(run.requestId);
       if (known !== undefined && known !== run.runId)
         sim.violated('I9', `request ${run.requestId} has made runs ${known} and ${run.runId}`);
@@ -370,6 +373,7 @@ export class Checker {
   }
 
   agentReconciled(machine: Machine): void {
+    this.#joinedAt.set(machine.name, this.sim.time.now);
     const { world } = this.sim.orchestrator;
     const id = machine.disk.nodeId;
     if (!world || id === 0n) return;
@@ -377,7 +381,7 @@ export class Checker {
       if (run.stages.some((stage) => stage.nodeId === id && stage.phase === 'LOST')) this.sim.hit('LOST then returned');
   }
 
-  /** At most one live worker per stage; one of an older generation lives on only where nobody can reach it (I3). */
+  /** At most one live worker per stage and generation (I3). */
   workerStarts(machine: Machine, worker: Worker): void {
     const { sim } = this;
     const { runId: id, stageIndex, generation } = worker.key;
@@ -388,12 +392,21 @@ export class Checker {
       const where = `${live.machine.name} and ${machine.name}`;
       if (key.generation === generation)
         sim.violated('I3', `stage ${stageIndex} of run ${id} g${generation} runs twice, on ${where}`);
-      const contact = sim.contactOf(live.machine);
-      if (contact?.session !== undefined && live.machine.agent?.state.contact.kind === 'joined')
-        sim.violated(
-          'I3',
-          `stage ${stageIndex} of run ${id} g${key.generation} lives beside g${generation}, on ${where}`,
-        );
+    }
+  }
+
+  /** When a generation begins, one before it lives on at most where nobody can reach it (I3). */
+  #checkOlderWorkers({ runId: id, generation }: RunState): void {
+    const { sim } = this;
+    for (const { machine, worker } of sim.truth.workers()) {
+      const { key } = worker;
+      if (key.runId !== id || key.generation >= generation || !machine.isTrusted) continue;
+      const isJoined = machine.agent?.state.contact.kind === 'joined' && sim.contactOf(machine)?.session !== undefined;
+      const isCutOff = machine.scope.isPaused || machine.wire.isBlocked('up') || machine.wire.isBlocked('down');
+      const isBackFor = sim.time.now - (this.#joinedAt.get(machine.name) ?? 0);
+      // It has the time of a stop to end what it held; an older one may come to light at any later time.
+      if (!isJoined || isCutOff || isBackFor > sim.timings.stop) continue;
+      sim.violated('I3', `run ${id} begins g${generation} beside ${stageName(key)}, which lives on ${machine.name}`);
     }
   }
 

@@ -1,4 +1,4 @@
-import { nodeId, runId } from '../../src/core/ids.js';
+import { type NodeId, nodeId, runId } from '../../src/core/ids.js';
 import { FaultyAgent, faultyKinds } from './faulty-agent.js';
 import type { Machine } from './machine.js';
 import type { Random } from './random.js';
@@ -31,7 +31,8 @@ export const verbs = {
   cordon: { weight: 2, act: (sim, { a }) => cordon(sim, a, true) },
   uncordon: { weight: 2, act: (sim, { a }) => cordon(sim, a, false) },
   drain: { weight: 2, act: (sim, { a, b }) => drain(sim, a, b) },
-  'delete node': { weight: 2, act: (sim, { a }) => deleteNode(sim, a) },
+  'delete node': { weight: 2, act: (sim, { a, b }) => deleteNode(sim, a, b) },
+  'delete node that is cut off': { weight: 1, act: (sim, { a, b }) => deleteCutOff(sim, machineAt(sim, a), b) },
 
   // --- the orchestrator
   'kill orchestrator': { weight: 2, act: (sim) => sim.orchestrator.kill() },
@@ -64,6 +65,7 @@ export const verbs = {
   // --- the network
   'reset streams': { weight: 4, act: (sim, { a }) => machineAt(sim, a)?.wire.reset() },
   partition: { weight: 3, act: (sim, { a, b, c }) => partition(sim, [machineAt(sim, a)], b, c) },
+  'cut off until lost': { weight: 3, act: (sim, { a, b }) => cutOffUntilLost(sim, machineAt(sim, a), b) },
   'mass loss': { weight: 1, act: (sim, { a, b }) => massLoss(sim, a, b) },
 } satisfies Record<string, Verb>;
 
@@ -105,7 +107,7 @@ function createRun(sim: Simulation, requestId: string, a: number, b: number, c: 
     nodeIds,
     stageCount: b < 0.8 ? stageCount : 0,
     oneShot: digits % 10 < 4,
-    attempts: digits % 7 < 3 ? 1 + (digits % 3) : 0,
+    attempts: digits % 7 < 4 ? [1, 2, 8][digits % 3]! : 0,
   });
   sim.requests.push(request);
   sim.request((call) => ({ kind: 'run-requested', call, request }), requestId);
@@ -144,13 +146,30 @@ function drain(sim: Simulation, a: number, b: number): void {
   sim.request((call) => ({ kind: 'node-drain-requested', call, nodeId: id, deadline: Math.floor(b * 40_000) }));
 }
 
-/** An operator looks first whether the machine is really gone: what lives there would be nobody's. */
-function deleteNode(sim: Simulation, a: number): void {
+/** An operator should look first whether the machine is really gone: what lives there is nobody's until it returns. */
+function deleteNode(sim: Simulation, a: number, b: number): void {
   const nodes = sim.nodeIds();
   const id = nodes[Math.floor(a * nodes.length)];
   const machine = sim.machineOf(id === undefined ? undefined : sim.orchestrator.world?.nodes.get(id));
-  if (id === undefined || (machine && machine.workers.size > 0)) return;
+  if (id === undefined) return;
+  if (machine && machine.workers.size > 0) {
+    if (b < 0.5) return;
+    machine.isTrusted = false;
+  }
   sim.request((call) => ({ kind: 'node-delete-requested', call, nodeId: id }));
+}
+
+/** It comes back in time with all that it held, and nobody knows it any more. */
+function deleteCutOff(sim: Simulation, machine: Machine, b: number): void {
+  if (machine.scope.isPaused || machine.faulty) return;
+  machine.wire.block('up', 'down');
+  sim.time.after(31_000, () => {
+    const id = machine.disk.nodeId as NodeId;
+    if (id === 0n || sim.contactOf(machine)?.session !== undefined) return;
+    machine.isTrusted = false;
+    sim.request((call) => ({ kind: 'node-delete-requested', call, nodeId: id }));
+  });
+  sim.time.after(32_000 + b * 30_000, () => !machine.scope.isPaused && !machine.isGone && machine.wire.open());
 }
 
 function stallOrchestrator(sim: Simulation, a: number): void {
@@ -257,6 +276,19 @@ function partition(sim: Simulation, machines: readonly Machine[], b: number, c: 
     else wire.block('up', 'down');
     sim.time.after(1000 + c ** 1.5 * 220_000, () => !scope.isPaused && !machine.isGone && wire.open());
   }
+}
+
+/** Back just when everybody has given it up, with all that it holds. */
+function cutOffUntilLost(sim: Simulation, machine: Machine, b: number): void {
+  const { wire, scope } = machine;
+  if (scope.isPaused) return;
+  wire.block('up', 'down');
+  const look = (left: number) => {
+    if (scope.isPaused || machine.isGone) return;
+    if (sim.contactOf(machine)?.lost || left === 0) sim.time.after(b * 2000, () => !machine.isGone && wire.open());
+    else sim.time.after(200, () => look(left - 1));
+  };
+  look(450);
 }
 
 function massLoss(sim: Simulation, a: number, b: number): void {

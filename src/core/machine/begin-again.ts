@@ -25,10 +25,23 @@ export function restartDue(draft: Draft, id: RunId): void {
   if (!run?.restart || !awaitsRestart(run) || !isSettled(run)) return;
   const { restartAt } = run.volatile;
   if (restartAt === undefined || draft.now < restartAt) return armRestart(draft, id);
-  if (!draft.mayPlan()) return draft.arm({ kind: 'restart', runId: id }, millis(draft.now + limits.planPauseMillis));
+  const later = (pause: number) => draft.arm({ kind: 'restart', runId: id }, millis(draft.now + pause));
+  if (isEndingStill(draft, run)) return later(limits.restartWaitMillis);
+  if (!draft.mayPlan()) return later(limits.planPauseMillis);
   const outcome = planAgain(draft, run);
   if (outcome.kind === 'planned') beginGeneration(draft, run, run.restart, outcome);
   else refuseAttempt(draft, run, run.restart, outcome.rejection);
+}
+
+/**
+ * A node that was lost and is back is ending what it held: beside that no worker of a new generation may begin (I3). An
+ * agent that takes longer than a stop may is no better than one out of contact.
+ */
+function isEndingStill(draft: Draft, { stages, remnants }: RunState): boolean {
+  return [...stages, ...remnants.map(({ stage }) => stage)].some(({ phase, nodeId }) => {
+    const since = draft.contact(nodeId)?.reconciledAt;
+    return phase === 'LOST' && since !== undefined && draft.now < since + draft.rules.timings.stop;
+  });
 }
 
 /** @param except what this run holds counts as free */

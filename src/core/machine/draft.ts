@@ -305,6 +305,8 @@ export class Draft {
   }
 
   private reindex(id: NodeId, run: RunState): void {
+    // A node that was deleted holds nothing, although a run still names it.
+    if (!this.node(id)) return;
     const runs = new Set(this.placements.get(id) ?? this.base.placements.get(id));
     const stages = [...run.stages, ...run.remnants.map(({ stage }) => stage)];
     if (stages.some((stage) => stage.nodeId === id && stage.phase !== 'STOPPED')) runs.add(run.runId);

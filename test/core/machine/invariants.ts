@@ -127,10 +127,12 @@ function checkEndpoint(before: RunState | undefined, after: RunState, turn: Draf
   const isLive = (run: RunState | undefined) =>
     run !== undefined && run.phase !== 'TEARING_DOWN' && run.phase !== 'DONE';
   // It may have gone on from there in the same turn.
-  const went = turn.events.some(
-    ({ runId, detail }) =>
-      runId === after.runId && detail?.$case === 'runPhase' && detail.value.phase === RunPhase.RUN_PHASE_RUNNING,
-  );
+  const entered = (phase: RunPhase) =>
+    turn.events.filter(
+      ({ runId, detail }) => runId === after.runId && detail?.$case === 'runPhase' && detail.value.phase === phase,
+    ).length;
+  const went = entered(RunPhase.RUN_PHASE_RUNNING) > 0;
+  const begun = entered(RunPhase.RUN_PHASE_PROVISIONING);
   check(
     'I8',
     !went || after.phase !== 'RUNNING' || after.volatile.endpoint === 'ready',
@@ -138,10 +140,10 @@ function checkEndpoint(before: RunState | undefined, after: RunState, turn: Draf
   );
   const asked = went && after.mode === RunMode.RUN_MODE_ONE_SHOT ? 1 : 0;
   check('I8', count('begin-answer') === asked, `run ${after.runId} was asked ${count('begin-answer')} times`);
-  const opened = isLive(after) && before?.volatile.endpoint === undefined ? 1 : 0;
-  const cameAndWent = before === undefined && !isLive(after);
-  check('I18', cameAndWent || count('open-token-endpoint') === opened, `run ${after.runId} opened no endpoint, or two`);
-  const closed = !isLive(after) && (isLive(before) || before === undefined) ? 1 : 0;
+  const reopened = isLive(after) && before?.volatile.endpoint === undefined ? 1 : 0;
+  const opened = begun || reopened;
+  check('I18', count('open-token-endpoint') === opened, `run ${after.runId} opened no endpoint, or two`);
+  const closed = Number(isLive(before)) + begun - Number(isLive(after));
   check('I18', count('close-token-endpoint') === closed, `run ${after.runId} closed no endpoint, or two`);
 }
 

@@ -31,22 +31,22 @@ export const bugs: readonly Bug[] = [
   {
     name: 'forgets that it was away',
     file: 'src/orchestrator/loop.ts',
-    replace: 'this.owesStall = true;',
+    replace: "this.postFirst({ kind: 'loop-stalled' });",
     by: '',
     caughtBy: ['I20'],
   },
   {
     name: 'begins again under the same epoch',
     file: 'src/orchestrator/open-loop.ts',
-    replace: 'epoch: stored.cluster.epoch + 1n',
-    by: 'epoch: stored.cluster.epoch || 1n',
+    replace: 'epoch: stored.epoch + 1n }',
+    by: 'epoch: stored.epoch || 1n }',
     caughtBy: ['I5'],
   },
   {
     name: 'counts revisions from an older one after a start',
     file: 'src/orchestrator/open-loop.ts',
-    replace: 'const cluster = { ...stored.cluster,',
-    by: 'const cluster = { ...stored.cluster, revision: (stored.cluster.revision / 2n) as typeof stored.cluster.revision,',
+    replace: 'return { ...stored, epoch',
+    by: 'return { ...stored, revision: (stored.revision / 2n) as typeof stored.revision, epoch',
     caughtBy: ['I12', 'I11', 'I10'],
   },
   {
@@ -61,7 +61,7 @@ export const bugs: readonly Bug[] = [
     file: machine('run-lifecycle'),
     replace: ' || run.generation !== key.generation',
     by: '',
-    caughtBy: ['I6'],
+    caughtBy: ['I6', 'I16'],
   },
   {
     name: 'takes a report of any node',
@@ -108,8 +108,8 @@ export const bugs: readonly Bug[] = [
   {
     name: 'lets a stop overwrite how a run ended',
     file: machine('run-transitions'),
-    replace: "{ from: LIVE, on: 'stop-requested'",
-    by: "{ from: [...LIVE, 'TEARING_DOWN'], on: 'stop-requested'",
+    replace: "outcome: 'STOPPED', guard: 'undecided' }",
+    by: "outcome: 'STOPPED' }",
     caughtBy: ['I1', 'I18'],
   },
   {
@@ -129,8 +129,8 @@ export const bugs: readonly Bug[] = [
   {
     name: 'acts under an epoch that its agents have left behind',
     file: machine('session-lifecycle'),
-    replace: 'if (hello.highestEpoch > draft.cluster.epoch)',
-    by: 'if (hello.highestEpoch > draft.cluster.epoch + 100n)',
+    replace: 'if (epoch === undefined) return;',
+    by: 'if (epoch === undefined || epoch > 0n) return;',
     caughtBy: ['I5'],
   },
   {
@@ -155,18 +155,18 @@ export const bugs: readonly Bug[] = [
     caughtBy: ['I7', 'I3', 'I11'],
   },
   {
+    name: 'begins a generation beside a stage that a node which is back still ends',
+    file: machine('begin-again'),
+    replace: 'if (isEndingStill(draft, run)) {',
+    by: 'if (isEndingStill(draft, run) && run.generation < 0) {',
+    caughtBy: ['I3'],
+  },
+  {
     name: 'places a run that begins again on a node that is drained',
     file: machine('pool'),
     replace: 'if (node.drainUntil !== undefined) {',
     by: 'if (node.drainUntil !== undefined && contact === undefined) {',
     caughtBy: ['I14'],
-  },
-  {
-    name: 'agent: starts a generation beside the one before',
-    file: agent('stage-lifecycle'),
-    replace: "find(({ worker }) => worker === 'alive')",
-    by: "find(({ worker, key }) => worker === 'alive' && key.generation === stage.key.generation)",
-    caughtBy: ['I3'],
   },
   {
     name: 'agent: says stopped before its worker is gone',
@@ -180,7 +180,7 @@ export const bugs: readonly Bug[] = [
     file: agent('inventory'),
     replace: 'return [...state.stages.values()].map(',
     by: "return [...state.stages.values()].filter((stage) => stage.phase !== 'PREPARING').map(",
-    caughtBy: ['I3'],
+    caughtBy: ['I3', 'I18'],
   },
   {
     name: 'agent: goes on without a lease',
