@@ -53,7 +53,7 @@ export function planAgain(draft: Draft, { runId, restart }: RunState, except?: R
 }
 
 function beginGeneration(draft: Draft, run: RunState, restart: RestartState, planned: Planned): void {
-  const isMoving = run.cause !== undefined && isMove(run.cause.fault);
+  const isMoving = run.cause !== undefined && isMove(run.cause);
   const next: RunState = {
     ...run,
     // A restored copy must not take a generation that the lost life may have used (I3).
