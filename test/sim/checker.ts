@@ -13,7 +13,7 @@ import type { Simulation } from './simulation.js';
 import { countTurn, tellTurn } from './turn-notes.js';
 import { WorkerChecker } from './worker-checker.js';
 
-/** Holds the invariants of DESIGN.md's section 10 against everything that happens, as it happens. */
+/** Holds the invariants of src/core/README.md against everything that happens, as it happens. */
 export class Checker {
   readonly messages: MessageChecker;
   readonly workers: WorkerChecker;
