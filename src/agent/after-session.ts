@@ -1,4 +1,5 @@
 import { limits } from '../core/limits.js';
+import { deadPeerMillis } from '../grpc/keepalive-options.js';
 import type { AgentSessionEnd } from './agent-session.js';
 
 /** What has been tried so far. Milliseconds throughout. */
@@ -9,7 +10,6 @@ export interface SessionHistory {
   readonly shortSessions: number;
   /** How long ago the first of the refusals INSTANCE_IN_USE was that have followed each other. */
   readonly inUseFor: number;
-  readonly heartbeatPeriod: number;
 }
 
 export type NextSession =
@@ -39,9 +39,8 @@ export function afterSession(end: AgentSessionEnd, history: SessionHistory, rand
   if (end.kind === 'failed' && !history.everWelcomed) {
     const { reason, message } = end.error;
     if (hopeless.has(reason)) return { kind: 'give-up', message };
-    // After two heartbeats of silence the orchestrator lets us replace the other one: that it does not means it lives.
-    if (reason === 'INSTANCE_IN_USE' && history.inUseFor > 2 * history.heartbeatPeriod)
-      return { kind: 'give-up', message };
+    // Whatever the heartbeat, by then the orchestrator has noticed that the other one is dead, or it lives.
+    if (reason === 'INSTANCE_IN_USE' && history.inUseFor > deadPeerMillis) return { kind: 'give-up', message };
   }
   const doubled = limits.sessionBackoffMinMillis * 2 ** history.shortSessions;
   const ceiling = Math.min(doubled, limits.sessionBackoffMaxMillis);

@@ -6,7 +6,7 @@ import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
 import { SLICE_FOLDER } from '../worker/engine/llama/slice-settings.js';
 import type { AgentConfig } from './agent-config.js';
-import { confineWorkers } from './confine-workers.js';
+import { confineWorkers, limitFlags } from './confine-workers.js';
 import { engineBuilds } from './engine-builds.js';
 import { type Greeting, greetWorker } from './greet-worker.js';
 import { loadIdentity } from './identity.js';
@@ -119,7 +119,8 @@ async function runWith(
   const program = config.workerCommand ? foreignWorker(config.workerCommand) : ownWorker();
   const startWorker = () => startWorkerOf([...confinement.words, ...program.command], config, register);
   const first = startWorker();
-  const greeting = await greetUntil(stopped, first, program);
+  const toCheck = ['--worker', ...limitFlags(config.workerLimits ?? {})];
+  const greeting = await greetUntil(stopped, () => greetWorker(first, program.command, toCheck), first);
   if (greeting.kind === 'failed') {
     return stopped.aborted ? { kind: 'stopped' } : { kind: 'refused', message: greeting.message };
   }
@@ -148,10 +149,14 @@ function startWorkerOf(command: readonly string[], config: AgentConfig, register
 }
 
 /** Hears what workers of this program can do. Nothing is left of one that fails. */
-async function greetUntil(stopped: AbortSignal, worker: WorkerProcess, { command }: WorkerProgram): Promise<Greeting> {
+async function greetUntil(
+  stopped: AbortSignal,
+  greet: () => Promise<Greeting>,
+  worker: WorkerProcess,
+): Promise<Greeting> {
   const giveUp = () => worker.kill();
   stopped.addEventListener('abort', giveUp);
-  const greeting = await greetWorker(worker, command);
+  const greeting = await greet();
   stopped.removeEventListener('abort', giveUp);
   if (greeting.kind === 'failed') {
     worker.kill();

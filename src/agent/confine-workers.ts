@@ -15,7 +15,10 @@ export type Confinement =
   | { readonly kind: 'ready'; readonly words: readonly string[] }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** The kernel ends the worker when its parent ends, however that was (I18): what Node cannot ask it for, setpriv can. */
+/**
+ * The kernel ends the worker with its parent, however that ends (I18): PR_SET_PDEATHSIG, which Node cannot ask for and setpriv
+ * can. What the worker starts does not inherit it.
+ */
 const END_WITH_PARENT = ['setpriv', '--pdeathsig', 'KILL', '--'];
 /** A worker's memory holds prompts, which must not get into a file. */
 const NO_CORE = '--core=0:0';
@@ -24,7 +27,8 @@ const NO_CORE = '--core=0:0';
  * How workers are held to their limits on this machine, by the programs of util-linux. What was asked for and cannot be had
  * is refused; what nobody asked for is left out where the system does not offer it.
  */
-export async function confineWorkers({ memory, openFiles }: WorkerLimits): Promise<Confinement> {
+export async function confineWorkers(asked: WorkerLimits): Promise<Confinement> {
+  const { memory, openFiles } = asked;
   const flags = [
     ...(memory === undefined ? [] : [`--data=${memory}:${memory}`]),
     ...(openFiles === undefined ? [] : [`--nofile=${openFiles}:${openFiles}`]),
@@ -33,8 +37,16 @@ export async function confineWorkers({ memory, openFiles }: WorkerLimits): Promi
     usable(END_WITH_PARENT),
     usable(['prlimit', NO_CORE, ...flags, '--']),
   ]);
-  if (limit.problem !== undefined && flags.length > 0) return refusal(flags, limit.problem);
+  if (limit.problem !== undefined && flags.length > 0) return refusal(limitFlags(asked), limit.problem);
   return { kind: 'ready', words: [...endWithParent.words, ...limit.words] };
+}
+
+/** The flags by which an operator has asked for limits. */
+export function limitFlags({ memory, openFiles }: WorkerLimits): string[] {
+  return [
+    ...(memory === undefined ? [] : ['--worker-memory-limit']),
+    ...(openFiles === undefined ? [] : ['--worker-open-files']),
+  ];
 }
 
 /** The words, or none of them when the program that they begin with is missing or refuses the others. */
@@ -51,7 +63,6 @@ async function usable(words: readonly string[]): Promise<{ words: readonly strin
 }
 
 function refusal(flags: readonly string[], problem: string): Confinement {
-  const asked = flags.map((flag) => (flag.startsWith('--data') ? '--worker-memory-limit' : '--worker-open-files'));
-  const message = `this system cannot hold workers to ${asked.join(' and ')} (${problem}): leave the flag out, or choose a value that it allows`;
+  const message = `this system cannot hold workers to ${flags.join(' and ')} (${problem}): leave the flag out, or choose a value that it allows`;
   return { kind: 'refused', message };
 }

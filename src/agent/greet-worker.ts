@@ -6,13 +6,21 @@ export type Greeting =
   | { readonly kind: 'greeted'; readonly hello: WorkerHello }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Waits for a worker's hello: what it can do is what the node offers, and one that never starts is found out now. */
-export function greetWorker(worker: WorkerProcess, command: readonly string[]): Promise<Greeting> {
+/**
+ * Waits for a worker's hello: what it can do is what the node offers, and one that never starts is found out now.
+ *
+ * @param toCheck flags that decide whether it starts
+ */
+export function greetWorker(
+  worker: WorkerProcess,
+  command: readonly string[],
+  toCheck: readonly string[],
+): Promise<Greeting> {
   const name = command.join(' ');
   return new Promise((resolve) => {
     const fail = (what: string, tail: readonly string[]) => {
       const log = tail.length > 0 ? `; it says: ${tail.join(' | ')}` : '';
-      resolve({ kind: 'failed', message: `the stage worker "${name}" ${what}: check --worker${log}` });
+      resolve({ kind: 'failed', message: `the stage worker "${name}" ${what}: check ${toCheck.join(', ')}${log}` });
     };
     worker.listen({
       greeted: (hello) => resolve({ kind: 'greeted', hello }),

@@ -18,8 +18,7 @@ const FILE = 'identity.json';
  * @param rejoin forget cluster, node id and epoch, so that another orchestrator may take the agent in
  */
 export function loadIdentity(folder: string, rejoin: boolean): IdentityLoaded {
-  const path = join(folder, FILE);
-  const found = readIdentity(path);
+  const found = readIdentity(folder);
   if (found.kind === 'refused') return found;
   if (found.kind === 'loaded' && !rejoin) return found;
   const instanceId = found.kind === 'loaded' ? found.identity.instanceId : randomUUID();
@@ -36,7 +35,9 @@ export function saveIdentity(folder: string, identity: Identity): string | undef
   return written.kind === 'written' ? undefined : written.message;
 }
 
-function readIdentity(path: string): IdentityLoaded | { readonly kind: 'missing' } {
+/** Who the agent of a folder is. Changes nothing. */
+export function readIdentity(folder: string): IdentityLoaded | { readonly kind: 'missing' } {
+  const path = join(folder, FILE);
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

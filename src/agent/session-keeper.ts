@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
-import { defaultTimings } from '../core/machine/timings.js';
 import { whyUnanswered } from '../grpc/why-unanswered.js';
 import { afterSession, type NextSession } from './after-session.js';
 import { AgentSession, type AgentSessionCallbacks, type AgentSessionEnd } from './agent-session.js';
@@ -33,7 +32,6 @@ export class SessionKeeper {
   #everWelcomed = false;
   #shortSessions = 0;
   #inUseSince: number | undefined;
-  #heartbeatPeriod = defaultTimings.heartbeat;
 
   constructor(private readonly options: SessionKeeperOptions) {}
 
@@ -72,7 +70,6 @@ export class SessionKeeper {
       ...callbacks,
       onWelcome: (welcome) => {
         this.#everWelcomed = true;
-        this.#heartbeatPeriod = welcome.heartbeatPeriodMillis || defaultTimings.heartbeat;
         callbacks.onWelcome?.(welcome);
       },
     };
@@ -89,7 +86,6 @@ export class SessionKeeper {
       everWelcomed: this.#everWelcomed,
       shortSessions: this.#shortSessions,
       inUseFor: this.#inUseSince === undefined ? 0 : now - this.#inUseSince,
-      heartbeatPeriod: this.#heartbeatPeriod,
     };
     this.#shortSessions += 1;
     return afterSession(end, history, Math.random());

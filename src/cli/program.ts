@@ -4,6 +4,7 @@ import type { Command, Given } from './command.js';
 import { agentCommand } from './commands/agent.js';
 import { backupCommands } from './commands/backup.js';
 import { demoCommand } from './commands/demo.js';
+import { doctorCommand } from './commands/doctor.js';
 import { inspectCommand } from './commands/inspect.js';
 import { nodesCommands } from './commands/nodes.js';
 import { orchestratorCommand } from './commands/orchestrator.js';
@@ -30,6 +31,7 @@ const commands: readonly Command[] = [
   ...nodesCommands,
   serverInfoCommand,
   ...backupCommands,
+  doctorCommand,
   demoCommand,
   versionCommand,
 ];

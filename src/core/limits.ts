@@ -88,7 +88,12 @@ export const limits = {
   restartWaitMillis: 1000,
   /** Attempts after the first that a run may ask for: with the longest backoff, most of a working day. */
   restartAttempts: 100,
-  /** Milliseconds between two looks whether a run fits beside a node that is drained: each is a plan. */
+  /**
+   * Milliseconds from one plan that nobody waits for to the next. A search may take a tenth of a second, and a lost node
+   * may have held the stages of fifty runs: whoever asks for something meanwhile is answered in between.
+   */
+  planPauseMillis: 20,
+  /** Milliseconds between two looks whether a run fits beside a node that is drained. */
   drainCheckMillis: 5000,
   /** Milliseconds that a drain may take. */
   drainMillis: 30 * 24 * 60 * 60_000,
@@ -210,6 +215,18 @@ export const limits = {
   commitsPerCheckpoint: 1000,
   /** Milliseconds that a start waits for the lock of a data folder: a process that is just ending may have it still. */
   lockWaitMillis: 100,
+
+  // --- the doctor
+  /** Milliseconds that one check may take: a library of 33 MB comes from a slow disk, a dead mount never answers. */
+  doctorMillis: 20_000,
+  /** Milliseconds between two clocks from which on times in lists and logs mislead. */
+  clockDifferenceMillis: 10_000,
+  /** Bytes of memory below which hardly a stage fits. */
+  leastFreeMemoryBytes: 1024n ** 3n,
+  /** Bytes of disk below which a database of many runs and its log may not fit; ten times that is little. */
+  leastFreeDiskBytes: 256n * 1024n ** 2n,
+  /** Open files of a daemon with the most edges and agents of a usual pool. */
+  leastOpenFiles: 8192,
 
   // --- faults
   /** Characters of a stranger's text that a sentence quotes. */

@@ -52,7 +52,7 @@ export function stageSocket(
 export function prepareRuntimeFolder(folder: string): GatewayRefusal | undefined {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const problem = problemOfFolder(dirname(folder)) ?? problemOfFolder(folder);
+    const problem = runtimeFolderProblem(dirname(folder)) ?? runtimeFolderProblem(folder);
     return problem === undefined ? undefined : refuse('RUNTIME_FOLDER', problem);
   } catch (error) {
     const { message } = error as Error;
@@ -84,7 +84,8 @@ function shortName(id: string): string {
   return hex;
 }
 
-function problemOfFolder(folder: string): string | undefined {
+/** Why a folder that is there may not hold our sockets, as a sentence that says what to do. */
+export function runtimeFolderProblem(folder: string): string | undefined {
   const found = lstatSync(folder);
   const name = `the folder of edge sockets, ${folder},`;
   if (!found.isDirectory()) return `${name} is a link or a file: remove it, or ${ADVICE}`;

@@ -42,6 +42,7 @@ export function nodeCalls(
       return {
         nodes: page.items.map((node) => nodeView(draft, node)),
         nextPageToken: page.nextPageToken,
+        now: new Date(),
       };
     },
     getNode: async (request) => view(request.nodeId),

@@ -8,6 +8,7 @@ import type { Timings } from '../core/machine/timings.js';
 import { openWorld } from '../core/machine/world.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from './clock.js';
+import type { FailPoint } from './fail-point.js';
 import { Loop, type Performer } from './loop.js';
 import { createPerformer } from './performer.js';
 import { Sessions } from './sessions.js';
@@ -25,6 +26,7 @@ export interface LoopParts {
   readonly endpoints: TokenEndpoints;
   /** The orchestrator cannot go on. */
   readonly fail: (error: Error) => void;
+  readonly failPoint?: FailPoint | undefined;
   readonly logger: Logger;
   /** Looks on: what it gives back is what the loop hands its turns to. */
   readonly observe?: ((performer: Performer) => Performer) | undefined;
@@ -68,13 +70,33 @@ function nextCluster(stored: ClusterState, isBackup: boolean, logger: Logger): C
 
 /** The machine on what was stored, with everything that carries out what it decides. */
 export function openLoop(parts: LoopParts): OpenLoop {
-  const { store, stored, timings, clock, endpoints, fail, logger, observe = (performer) => performer } = parts;
+  const {
+    store,
+    stored,
+    timings,
+    clock,
+    endpoints,
+    fail,
+    failPoint,
+    logger,
+    observe = (performer) => performer,
+  } = parts;
   const { world, effects } = openWorld(stored, clock.now(), timings);
   const rules: Rules = { timings, sha256 };
   const sessions = new Sessions();
   const hub = new WatchHub();
   const timers = new Timers(clock, (timer) => loop.post({ kind: 'timer-fired', timer }));
-  const performer = createPerformer({ clock, sessions, timers, hub, endpoints, loop: () => loop, fail, logger });
+  const performer = createPerformer({
+    clock,
+    sessions,
+    timers,
+    hub,
+    endpoints,
+    loop: () => loop,
+    fail,
+    failPoint,
+    logger,
+  });
   const loop = new Loop(world, store, rules, clock, observe(performer), logger);
   performer.performAll(effects);
   loop.postFirst({ kind: 'orchestrator-started' });

@@ -9,6 +9,7 @@ import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import type { Store } from '../store/store.js';
 import { adminSocketOf } from './admin-socket.js';
 import { systemClock } from './clock.js';
+import { type FailPoint, withFailPoint } from './fail-point.js';
 import { ModelLibrary } from './model-library.js';
 import { openAddressProblem } from './open-address.js';
 import { beginEpoch, openLoop } from './open-loop.js';
@@ -30,6 +31,8 @@ export interface OrchestratorConfig {
   readonly edges?: EdgeFlags | undefined;
   /** Instead of one endpoint process per run. */
   readonly tokenEndpoints?: ((post: (event: ClusterEvent) => void) => TokenEndpoints) | undefined;
+  /** Ends the process somewhere on its way, in crash tests. */
+  readonly failPoint?: FailPoint | undefined;
   readonly logger: Logger;
 }
 
@@ -61,7 +64,8 @@ export async function startOrchestrator(config: OrchestratorConfig): Promise<Orc
 
 async function withStore(config: OrchestratorConfig, unlock: () => void): Promise<Orchestrator> {
   const { dataFolder, logger } = config;
-  const store = openSqliteStore(dataFolder, { newClusterId: randomUUID });
+  const opened = openSqliteStore(dataFolder, { newClusterId: randomUUID });
+  const store = config.failPoint ? withFailPoint(opened, config.failPoint) : opened;
   const servers: Listening[] = [];
   let end: (error?: Error) => void = () => {};
   const done = new Promise<void>((resolve, reject) => {
@@ -106,7 +110,7 @@ interface Started {
 }
 
 async function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error) => void): Promise<Started> {
-  const { logger, timings, edges: flags = {}, tokenEndpoints } = config;
+  const { logger, timings, edges: flags = {}, tokenEndpoints, failPoint } = config;
   const stored = beginEpoch(store, logger);
   const { cluster } = stored;
   const library = new ModelLibrary(config.models);
@@ -114,7 +118,7 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const { endpoints, close: closeDataPlane } = tokenEndpoints
     ? { endpoints: tokenEndpoints(post), close: async () => {} }
     : await openDataPlane({ cluster, flags, library, post, logger });
-  const opened = openLoop({ store, stored, timings, clock: systemClock, endpoints, fail, logger });
+  const opened = openLoop({ store, stored, timings, clock: systemClock, endpoints, fail, failPoint, logger });
   const { loop, sessions, hub } = opened;
   const stopLoop = () => opened.stop();
   return { inside: { loop, store, sessions, hub, library, endpoints, logger }, stopLoop, closeDataPlane };

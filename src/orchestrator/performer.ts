@@ -6,6 +6,7 @@ import type { ClusterEvent } from '../core/machine/events.js';
 import type { RpcError } from '../grpc/rpc-error.js';
 import { StoreError } from '../store/store-error.js';
 import type { Clock } from './clock.js';
+import type { FailPoint } from './fail-point.js';
 import type { Loop, Performer } from './loop.js';
 import type { Sessions } from './sessions.js';
 import type { TokenEndpoints } from './text/token-endpoints.js';
@@ -21,13 +22,18 @@ interface Outside {
   readonly loop: () => Loop;
   /** The orchestrator cannot go on. */
   readonly fail: (error: Error) => void;
+  /** Ends the process somewhere on the way, in crash tests. */
+  readonly failPoint: FailPoint | undefined;
   readonly logger: Logger;
 }
 
 /** Carries out what the machine decided. */
 export function createPerformer(outside: Outside): Performer & { performAll(effects: readonly Effect[]): void } {
+  const { failPoint } = outside;
+  const carryOut = (effect: Effect) => performOne(outside, effect);
+  const perform = failPoint ? (effect: Effect) => between(failPoint, effect, carryOut) : carryOut;
   const performAll = (effects: readonly Effect[]) => {
-    for (const effect of effects) performOne(outside, effect);
+    for (const effect of effects) perform(effect);
   };
   return {
     performAll,
@@ -49,6 +55,11 @@ export function createPerformer(outside: Outside): Performer & { performAll(effe
 }
 
 const hopeless: ReadonlySet<StoreError['kind']> = new Set(['io', 'corrupt', 'locked']);
+
+function between(failPoint: FailPoint, effect: Effect, carryOut: (effect: Effect) => void): void {
+  if (effect.kind === 'send' || effect.kind === 'answer') failPoint.around(effect.kind, () => carryOut(effect));
+  else carryOut(effect);
+}
 
 function performOne({ sessions, timers, endpoints, loop, logger }: Outside, effect: Effect): void {
   switch (effect.kind) {

@@ -16,12 +16,21 @@ export function prepareDataFolder(folder: string): DataFolder | FolderRefusal {
   const path = resolve(folder);
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    // Only a write tells: permission bits say nothing of read-only mounts, quotas and root.
-    const probe = join(path, '.writable');
-    writeFileSync(probe, 'this file may be removed\n', { mode: 0o600 });
-    rmSync(probe);
+    probeWrite(join(path, '.writable'));
     return { kind: 'ready', path };
   } catch (error) {
     return refusalOf(error, path);
   }
+}
+
+/** Only a write tells: permission bits say nothing of read-only mounts, quotas and root. */
+function probeWrite(probe: string): void {
+  try {
+    writeFileSync(probe, 'this file may be removed\n', { mode: 0o600 });
+  } catch (error) {
+    // On a full disk it has its name already, and no content.
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') rmSync(probe, { force: true });
+    throw error;
+  }
+  rmSync(probe);
 }

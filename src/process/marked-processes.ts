@@ -20,8 +20,16 @@ export interface MarkedProcess {
  */
 export function markedProcesses(mark: string): MarkedProcess[] {
   if (process.platform !== 'linux') return [];
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.map(Number).flatMap((pid) => (hasMark(pid, mark) ? describe(pid) : []));
+  return livingProcesses().flatMap((pid) => (hasMark(pid, mark) ? describe(pid) : []));
+}
+
+function livingProcesses(): number[] {
+  try {
+    return readdirSync('/proc').map(Number).filter(Number.isInteger);
+  } catch {
+    // Some sandboxes have no /proc.
+    return [];
+  }
 }
 
 function hasMark(pid: number, mark: string): boolean {

@@ -10,12 +10,17 @@ export function processStart(pid: number): string | undefined {
   if (process.platform === 'win32') return undefined;
   if (process.platform !== 'linux') return askSystem(pid);
   const stat = readProcessStat(pid);
-  return stat && `${bootId()} ${stat.startTicks}`;
+  const boot = bootId();
+  return stat && boot && `${boot} ${stat.startTicks}`;
 }
 
 /** Ticks count from the start of the machine, so it must be the same start. */
-function bootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+function bootId(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }
 
 function askSystem(pid: number): string | undefined {

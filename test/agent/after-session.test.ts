@@ -5,7 +5,7 @@ import type { AgentSessionEnd } from '../../src/agent/agent-session.js';
 import { limits } from '../../src/core/limits.js';
 import { RpcError } from '../../src/grpc/rpc-error.js';
 
-const fresh: SessionHistory = { everWelcomed: false, shortSessions: 0, inUseFor: 0, heartbeatPeriod: 5000 };
+const fresh: SessionHistory = { everWelcomed: false, shortSessions: 0, inUseFor: 0 };
 
 function refused(reason: string): AgentSessionEnd {
   return { kind: 'failed', error: new RpcError(status.FAILED_PRECONDITION, reason, 'the sentence') };
@@ -20,13 +20,14 @@ describe('after a session', () => {
     },
   );
 
-  it('INSTANCE_IN_USE is held out for two heartbeats: then the other one lives', () => {
+  it('INSTANCE_IN_USE is held out until a dead one would have been noticed, whatever the heartbeat', () => {
     const decide = (inUseFor: number, everWelcomed = false) =>
       afterSession(refused('INSTANCE_IN_USE'), { ...fresh, inUseFor, everWelcomed }, 0).kind;
     expect(decide(0)).toBe('retry');
-    expect(decide(10_000)).toBe('retry');
-    expect(decide(10_001)).toBe('give-up');
-    expect(decide(10_001, true)).toBe('retry');
+    const noticed = limits.keepaliveMillis + limits.keepaliveAnswerMillis;
+    expect(decide(noticed)).toBe('retry');
+    expect(decide(noticed + 1)).toBe('give-up');
+    expect(decide(noticed + 1, true)).toBe('retry');
   });
 
   it.each(['UNAVAILABLE', 'RESOURCE_EXHAUSTED', 'TOO_MANY_NODES', 'SESSION_REPLACED'])(

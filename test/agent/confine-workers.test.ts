@@ -78,6 +78,15 @@ describe.skipIf(process.platform !== 'linux')('with util-linux', () => {
     });
   });
 
+  it('a worker that does not even start within its limit is told of with the flag', async () => {
+    const agent = startAgent('127.0.0.1:1', { workerLimits: { memory: 16n * MIB } });
+    const end = await agent.done;
+    expect(end).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('check --worker, --worker-memory-limit'),
+    });
+  });
+
   it('a worker that wants more memory ends, and its stage says which limit may have done it', async () => {
     const session = await startStage(oddWorker('gorges'), { memory: LIMIT });
     session.say({ $case: 'provision', value: provisionOf('m.gguf') });

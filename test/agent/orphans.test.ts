@@ -23,6 +23,8 @@ async function openAgents(habit: string, path = process.env.PATH) {
   const models = join(temporaryFolder(), 'models');
   mkdirSync(models);
   writeFileSync(join(models, 'm.gguf'), 'GGUF');
+  // Last of all, when the agents are gone: what would outlive the test as well.
+  onTestFinished(() => registeredWorkers(dataFolder).forEach(killIfThere));
   const environment = { PATH: path, AGENT_LOG: 'warn', STAGEPLANE_WORKER_BEACON: String(beacon.port) };
   const log = new Mailbox<string>();
   const start = (): ChildProcess => {
@@ -44,6 +46,12 @@ async function openAgents(habit: string, path = process.env.PATH) {
     return pid;
   };
   return { beacon, orchestrator, dataFolder, log, start, provision };
+}
+
+function registeredWorkers(dataFolder: string): number[] {
+  const path = join(dataFolder, 'workers.json');
+  const [, workers = ''] = existsSync(path) ? readFileSync(path, 'utf8').split('"workers":') : [];
+  return [...workers.matchAll(/"pid":(\d+)/g)].map(([, pid]) => Number(pid));
 }
 
 function killIfThere(pid: number): void {

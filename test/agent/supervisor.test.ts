@@ -127,12 +127,15 @@ describe('a worker', () => {
     expect((await exited(events)).exit.code).toBe(2);
   });
 
-  it('that ignores the stop is killed at the end of the grace', async () => {
-    const { supervisor, events } = supervise('stubborn', { timings: { stopGrace: 50 } });
-    await first(events, 'worker-ready');
-    supervisor.stop(key, 'enough');
-    expect((await exited(events)).exit.signal).toBe('SIGKILL');
-  });
+  it.each(['stubborn', 'immortal'])(
+    'that is %s and ignores the stop is killed at the end of the grace',
+    async (habit) => {
+      const { supervisor, events } = supervise(habit, { timings: { stopGrace: 50 } });
+      await first(events, 'worker-ready');
+      supervisor.stop(key, 'enough');
+      expect((await exited(events)).exit.signal).toBe('SIGKILL');
+    },
+  );
 
   it('that does not answer a health check is ended', async () => {
     const { events } = supervise('deaf', { timings: { healthEvery: 20, healthPatience: 40 } });

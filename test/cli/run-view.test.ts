@@ -1,9 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { WatchRunResponse } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RunOutcome, RunPhase, StagePhase } from '../../gen/stageplane/v1/run.js';
 import { runFrame } from '../../src/cli/format/run-frame.js';
 import { eventLine, loadingLine } from '../../src/cli/format/run-line.js';
 import { advanceRun, isFaulted, isOver, runViewOf, unplayed } from '../../src/cli/run-view.js';
-import { exceededUpdate, loadUpdate, phaseUpdate, sampleCause, sampleRun, stageUpdate } from './sample.js';
+import {
+  exceededUpdate,
+  generationEvent,
+  loadUpdate,
+  phaseUpdate,
+  sampleCause,
+  sampleRun,
+  stageUpdate,
+} from './sample.js';
 
 const updates = [
   phaseUpdate(11n, RunPhase.RUN_PHASE_WAITING_READY),
@@ -12,6 +21,9 @@ const updates = [
   stageUpdate(13n, 1, StagePhase.STAGE_PHASE_READY),
 ];
 const exceeded = exceededUpdate(14n, 1, 1n << 30n, (13n << 30n) / 10n);
+const nextGeneration = WatchRunResponse.fromPartial({
+  update: generationEvent(30n, [{ nodeName: 'gamma', nodeId: 4n, phase: 1, layerStart: 0, layerEndExclusive: 8 }]),
+});
 const loading = updates.reduce(advanceRun, runViewOf(sampleRun));
 
 describe('a watched run', () => {
@@ -54,6 +66,14 @@ describe('a watched run', () => {
     expect(advanceRun(view, next).stages[1]?.exceeded).toBeUndefined();
   });
 
+  it('shows where a new generation is, and hears no more of the stages of the last one', () => {
+    const view = [nextGeneration, stageUpdate(31n, 0, StagePhase.STAGE_PHASE_STOPPED)].reduce(advanceRun, loading);
+    expect(runFrame(view).split('\n')).toEqual([
+      'run 7  PROVISIONING  generation 2  fidelity same-kernels',
+      '  stage 0  gamma  [0, 8)  PENDING',
+    ]);
+  });
+
   it('is not over before its history has been told', () => {
     const done = { ...runViewOf(sampleRun), phase: RunPhase.RUN_PHASE_DONE, outcome: RunOutcome.RUN_OUTCOME_STOPPED };
     expect(isOver(unplayed(done))).toBe(false);
@@ -63,6 +83,25 @@ describe('a watched run', () => {
 describe('lines of a run', () => {
   const line = (update: ReturnType<typeof stageUpdate>) =>
     update.update?.$case === 'event' ? eventLine(loading, update.update.value) : '';
+
+  it('say that a run begins again, where, and why it cannot', () => {
+    expect(line(phaseUpdate(20n, RunPhase.RUN_PHASE_TEARING_DOWN, 0, sampleCause))).toMatch(
+      /TEARING_DOWN, then it begins again {2}stage 1 on beta, worker: WORKER_EXITED/,
+    );
+    expect(line(nextGeneration)).toBe('03:04:05  run 7  PROVISIONING  generation 2 on gamma');
+    const view = advanceRun(loading, nextGeneration);
+    const late = stageUpdate(31n, 0, StagePhase.STAGE_PHASE_STOPPED);
+    expect(late.update?.$case === 'event' && eventLine(view, late.update.value)).toBe(
+      '03:04:05  run 7  stage 0 on gamma of generation 1  STOPPED',
+    );
+    const refused = { kind: 1, message: 'no node fits', attemptsLeft: 2 };
+    const detail = { $case: 'restartRefused' as const, value: refused };
+    const event = { revision: 32n, runId: 7n, generation: 1, at: new Date('2026-03-04T03:04:05Z'), detail };
+    expect(eventLine(loading, event)).toBe('03:04:05  run 7  cannot begin again: no node fits; 2 more attempts');
+    expect(eventLine(loading, { ...event, detail: { ...detail, value: { ...refused, attemptsLeft: 0 } } })).toMatch(
+      /; no attempt is left$/,
+    );
+  });
 
   it('say when, what and where', () => {
     expect(line(stageUpdate(14n, 1, StagePhase.STAGE_PHASE_READY))).toBe('03:04:05  run 7  stage 1 on beta  READY');

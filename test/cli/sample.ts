@@ -11,6 +11,7 @@ import {
   RunPhase,
   StageFaultReason,
   StagePhase,
+  StageStatus,
 } from '../../gen/stageplane/v1/run.js';
 
 const at = new Date('2026-01-02T03:04:05Z');
@@ -196,6 +197,16 @@ export function phaseUpdate(
       },
     },
   });
+}
+
+/** The second generation begins, with these stages. */
+export function generationEvent(revision: bigint, stages: readonly Partial<StageStatus>[]) {
+  const value = {
+    phase: RunPhase.RUN_PHASE_PROVISIONING,
+    stages: stages.map((stage) => StageStatus.fromPartial(stage)),
+  };
+  const detail = { $case: 'runPhase' as const, value };
+  return { $case: 'event' as const, value: { revision, runId: 7n, generation: 2, at, detail } };
 }
 
 export function stageUpdate(revision: bigint, stageIndex: number, phase: StagePhase) {

@@ -78,10 +78,14 @@ export class Cluster {
     return cluster;
   }
 
-  async startOrchestrator(flags: readonly string[] = []): Promise<void> {
+  /** @param environment what it has beside this process's own */
+  async startOrchestrator(
+    flags: readonly string[] = [],
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     const data = join(this.folder, 'orchestrator');
     const args = ['orchestrator', '--listen', this.address, '--data', data, '--json', ...flags];
-    const { address } = JSON.parse(await this.firstLine(this.spawn('orchestrator', args)));
+    const { address } = JSON.parse(await this.firstLine(this.spawn('orchestrator', args, environment)));
     this.address = address;
     this.client ??= dial(this.address, OrchestratorServiceClient);
   }
@@ -141,6 +145,14 @@ export class Cluster {
     return this.processes.get(name)?.pid ?? -1;
   }
 
+  /** Resolves with the signal or exit code of a process that ends by itself. */
+  async gone(name: string): Promise<string> {
+    const child = this.processes.get(name)!;
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    this.processes.delete(name);
+    return String(child.signalCode ?? child.exitCode);
+  }
+
   async kill(name: string, signal: NodeJS.Signals): Promise<void> {
     const child = this.processes.get(name);
     if (!child) return;
@@ -177,9 +189,13 @@ export class Cluster {
     return join(this.folder, `${name}.workers`);
   }
 
-  private spawn(name: string, args: readonly string[]): ChildProcess {
+  private spawn(
+    name: string,
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+  ): ChildProcess {
     const stderr = process.env.TEST_LOG ? 'inherit' : 'ignore';
-    const env = { ...process.env, XDG_RUNTIME_DIR: this.runtimeFolder };
+    const env = { ...process.env, XDG_RUNTIME_DIR: this.runtimeFolder, ...environment };
     const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', stderr], env });
     this.processes.set(name, child);
     return child;

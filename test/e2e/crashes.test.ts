@@ -1,9 +1,13 @@
-import { describe, expect, it } from 'vitest';
-import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  GenerateRequest,
+  OrchestratorServiceService as Service,
+} from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RunOutcome, RunPhase, StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import { nodesReady } from '../../src/demo/wait-for.js';
-import { unaryCall } from '../../src/grpc/client.js';
+import { streamCall, unaryCall } from '../../src/grpc/client.js';
 import { isAlive } from '../../src/process/descendants.js';
+import { findLlamaPackage } from '../../src/worker/engine/llama/llama-package.js';
 import { getRun, watchUntil } from '../support/running-orchestrator.js';
 import { Cluster } from './cluster.js';
 import { loading } from './loading.js';
@@ -64,6 +68,28 @@ describe('kill -9', () => {
     // What it had no time to remove, its next start does.
     cluster.startAgent(victim);
     await nodesReady(cluster.client, 2);
+    expect(await cluster.end()).toEqual([]);
+  });
+
+  it.skipIf(findLlamaPackage().kind === 'refused')('of an agent ends a worker that computes natively', async () => {
+    // Without the programs by which the kernel would do it.
+    vi.stubEnv('PATH', '/nowhere');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    // Large enough that the library is at work nearly all of the time.
+    const tiny = { layers: 8, hidden: 512, contextLength: 4096 };
+    const cluster = await Cluster.start(['alpha'], { ownWorkers: true, tiny, flags: ['--grace', '500ms'] });
+    const runId = await cluster.create('r', 1, { engine: 'llama.cpp', threads: 1, contextLength: 4096 });
+    await watchUntil(cluster.client, runId, RUN_PHASE_RUNNING);
+    const worker = await cluster.workerOf(runId, 0);
+    const runtime = { prompt: { source: { $case: 'inline', value: 'the old lighthouse '.repeat(100) } } } as const;
+    const answer = streamCall(cluster.client, Service.generate, GenerateRequest.fromPartial({ runId, runtime }));
+    await answer.next();
+    expect(isAlive(worker)).toBe(true);
+    await cluster.kill('alpha', 'SIGKILL');
+    while (isAlive(worker)) await new Promise((resolve) => setTimeout(resolve, 20));
+    await watchUntil(cluster.client, runId, RUN_PHASE_DONE);
+    cluster.startAgent('alpha');
+    await nodesReady(cluster.client, 1);
     expect(await cluster.end()).toEqual([]);
   });
 

@@ -52,6 +52,42 @@ describe('a connection that swallows all bytes', () => {
     expect(await cluster.end()).toEqual([]);
   });
 
+  it('while others pass: the agent comes by a new one before the orchestrator misses it, and keeps its stage', async () => {
+    const { cluster, networks } = await startNetworked(['alpha', 'beta'], patient);
+    const { client } = cluster;
+    const runId = await cluster.create('r', 2);
+    await watchUntil(client, runId, RUN_PHASE_RUNNING);
+    const network = networks.get('alpha')!;
+    network.manner = 'swallow';
+    network.manner = 'pass';
+    await until(() => network.connections > 1);
+    await until(async () => (await connectedNodes(cluster)) === 2);
+    await nodesReady(client, 2);
+    expect((await getRun(client, runId)).phase).toBe(RUN_PHASE_RUNNING);
+    for (const name of networks.keys()) expect(cluster.workersOf(name)).toHaveLength(1);
+    expect(await cluster.end()).toEqual([]);
+  });
+
+  it('and hides that the machine went down: the agent that comes up again takes its node over', async () => {
+    const { cluster, networks } = await startNetworked(['alpha', 'beta'], patient);
+    const { client } = cluster;
+    const runId = await cluster.create('r', 1);
+    await watchUntil(client, runId, RUN_PHASE_RUNNING);
+    const victim = (await getRun(client, runId)).stages[0]!.nodeName;
+    const network = networks.get(victim)!;
+    // No end of the connection comes through: to the orchestrator the old agent is there, only silent.
+    network.manner = 'swallow';
+    await cluster.kill(victim, 'SIGKILL');
+    network.manner = 'pass';
+    cluster.startAgent(victim, { orchestrator: network.address });
+    await watchUntil(client, runId, RUN_PHASE_DONE);
+    expect(await getRun(client, runId)).toMatchObject({ outcome: RunOutcome.RUN_OUTCOME_FAULTED });
+    await allStopped(cluster, runId);
+    await nodesReady(client, 2);
+    await watchUntil(client, await cluster.create('again', 2), RUN_PHASE_RUNNING);
+    expect(await cluster.end()).toEqual([]);
+  });
+
   it('before a provision was acknowledged: the stage is provisioned once, when the agent is back (I3, I19)', async () => {
     const { cluster, networks } = await startNetworked(['alpha', 'beta'], patient);
     const { client } = cluster;

@@ -48,7 +48,7 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
 
 /** How many nodes have an open session. */
 export async function connectedNodes({ client }: Cluster): Promise<number> {
-  const { nodes } = await unaryCall(client, Service.listNodes, { pageSize: 0, pageToken: '' });
+  const { nodes } = await unaryCall(client, Service.listNodes, { pageSize: 1000, pageToken: '' });
   const isConnected = ({ conditions }: Node) =>
     conditions.some(({ type, met }) => met && type === NodeConditionType.NODE_CONDITION_TYPE_CONNECTED);
   return nodes.filter(isConnected).length;

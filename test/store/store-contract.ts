@@ -7,7 +7,7 @@ import { type TextAnswer, TextDoneReason } from '../../gen/stageplane/v1/token_e
 import { millis, type RunId, revision, runId, wallMillis } from '../../src/core/ids.js';
 import { Draft } from '../../src/core/machine/draft.js';
 import type { Rules } from '../../src/core/machine/rules.js';
-import type { FootprintRecord, RunState, StoredWorld, World } from '../../src/core/machine/state.js';
+import type { FootprintRecord, StoredWorld, World } from '../../src/core/machine/state.js';
 import { withoutVolatile } from '../../src/core/machine/without-volatile.js';
 import { openWorld } from '../../src/core/machine/world.js';
 import type { Store, StoreBounds, StoreOptions } from '../../src/store/store.js';

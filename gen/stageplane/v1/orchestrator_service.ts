@@ -20,6 +20,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { GgufSource, ModelInspection } from "./model.js";
 import { Node } from "./node.js";
 import { RuntimeConfig } from "./plan.js";
@@ -200,6 +201,8 @@ export interface ListNodesResponse {
   nodes: Node[];
   /** Empty after the last page. */
   nextPageToken: string;
+  /** The orchestrator's clock, by which all its times are. */
+  now?: Date | undefined;
 }
 
 export interface GetNodeRequest {
@@ -2441,7 +2444,7 @@ export const ListNodesRequest: MessageFns<ListNodesRequest> = {
 };
 
 function createBaseListNodesResponse(): ListNodesResponse {
-  return { nodes: [], nextPageToken: "" };
+  return { nodes: [], nextPageToken: "", now: undefined };
 }
 
 export const ListNodesResponse: MessageFns<ListNodesResponse> = {
@@ -2451,6 +2454,9 @@ export const ListNodesResponse: MessageFns<ListNodesResponse> = {
     }
     if (message.nextPageToken !== "") {
       writer.uint32(18).string(message.nextPageToken);
+    }
+    if (message.now !== undefined) {
+      Timestamp.encode(toTimestamp(message.now), writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -2484,6 +2490,14 @@ export const ListNodesResponse: MessageFns<ListNodesResponse> = {
             message.nextPageToken = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.now = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2504,6 +2518,7 @@ export const ListNodesResponse: MessageFns<ListNodesResponse> = {
         : isSet(object.next_page_token)
         ? globalThis.String(object.next_page_token)
         : "",
+      now: isSet(object.now) ? fromJsonTimestamp(object.now) : undefined,
     };
   },
 
@@ -2515,6 +2530,9 @@ export const ListNodesResponse: MessageFns<ListNodesResponse> = {
     if (message.nextPageToken !== "") {
       obj.nextPageToken = message.nextPageToken;
     }
+    if (message.now !== undefined) {
+      obj.now = message.now.toISOString();
+    }
     return obj;
   },
 
@@ -2525,6 +2543,7 @@ export const ListNodesResponse: MessageFns<ListNodesResponse> = {
     const message = createBaseListNodesResponse();
     message.nodes = object.nodes?.map((e) => Node.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
+    message.now = object.now ?? undefined;
     return message;
   },
 };
@@ -3933,6 +3952,28 @@ type DeepPartial<T> = T extends bigint ? string | number | bigint
 type KeysOfUnion<T> = T extends T ? keyof T : never;
 type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
+
+function toTimestamp(date: Date): Timestamp {
+  const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
+  const nanos = (date.getTime() % 1_000) * 1_000_000;
+  return { seconds, nanos };
+}
+
+function fromTimestamp(t: Timestamp): Date {
+  let millis = (globalThis.Number(t.seconds.toString()) || 0) * 1_000;
+  millis += (t.nanos || 0) / 1_000_000;
+  return new globalThis.Date(millis);
+}
+
+function fromJsonTimestamp(o: any): Date {
+  if (o instanceof globalThis.Date) {
+    return o;
+  } else if (typeof o === "string") {
+    return new globalThis.Date(o);
+  } else {
+    return fromTimestamp(Timestamp.fromJSON(o));
+  }
+}
 
 function isSet(value: any): boolean {
   return value !== null && value !== undefined;

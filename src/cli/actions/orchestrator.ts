@@ -1,4 +1,5 @@
 import { defaultTimings } from '../../core/machine/timings.js';
+import { FAIL_POINT_VARIABLE, type FailPoint, readFailPoint } from '../../orchestrator/fail-point.js';
 import { startOrchestrator } from '../../orchestrator/orchestrator.js';
 import type { Invocation } from '../command.js';
 import type { OrchestratorValues } from '../commands/orchestrator.js';
@@ -8,8 +9,17 @@ import { type ExitCode, exitCode } from '../exit-code.js';
 import { listenForInterrupts } from '../interrupts.js';
 import { startFailure } from '../start-failure.js';
 import { stopOnSignal } from '../stop-on-signal.js';
+import { usageFailure } from '../usage-failure.js';
 
 export async function orchestrator({ values, output }: Invocation<OrchestratorValues>): Promise<ExitCode> {
+  const failPoint = failPointOf(process.env[FAIL_POINT_VARIABLE]);
+  if (typeof failPoint === 'string') return output.fail(usageFailure([{ field: '', message: failPoint }]));
+  const logger = await openLogger(values.logLevel, values.json);
+  if (failPoint)
+    logger.warn(
+      { [FAIL_POINT_VARIABLE]: process.env[FAIL_POINT_VARIABLE] },
+      'THIS PROCESS WILL KILL ITSELF, as its environment says',
+    );
   const signals = listenForInterrupts(['SIGINT', 'SIGTERM']);
   const started = await startOrchestrator({
     listen: values.listen,
@@ -28,7 +38,8 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
       stop: values.stopDeadline,
       cause: defaultTimings.cause,
     },
-    logger: await openLogger(values.logLevel, values.json),
+    failPoint,
+    logger,
   }).catch((error: unknown) => startFailure(error));
   if ('exitCode' in started) return output.fail(started);
 
@@ -41,4 +52,9 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
     (error: unknown) => startFailure(error),
   );
   return failure ? output.fail(failure) : exitCode.ok;
+}
+
+/** For crash tests; no flag, so that nobody finds it by accident. A sentence when it cannot be read. */
+function failPointOf(text: string | undefined): FailPoint | string | undefined {
+  return text ? readFailPoint(text) : undefined;
 }

@@ -13,6 +13,7 @@ import { awaitsRestart, isMove } from './restart-policy.js';
 import { wireCause } from './run-cause.js';
 import { armRestart, isSettled, moveRun, nodeOfCause } from './run-lifecycle.js';
 import type { RestartState, RunState } from './state.js';
+import { lostGenerations } from './step-over.js';
 import { openTokenEndpoint } from './token-endpoint.js';
 import { wireStagePhase } from './wire-names.js';
 
@@ -24,9 +25,9 @@ export function restartDue(draft: Draft, id: RunId): void {
   if (!run?.restart || !awaitsRestart(run) || !isSettled(run)) return;
   const { restartAt } = run.volatile;
   if (restartAt === undefined || draft.now < restartAt) return armRestart(draft, id);
-  if (isEndingStill(draft, run)) {
-    return draft.arm({ kind: 'restart', runId: id }, millis(draft.now + limits.restartWaitMillis));
-  }
+  const later = (pause: number) => draft.arm({ kind: 'restart', runId: id }, millis(draft.now + pause));
+  if (isEndingStill(draft, run)) return later(limits.restartWaitMillis);
+  if (!draft.mayPlan()) return later(limits.planPauseMillis);
   const outcome = planAgain(draft, run);
   if (outcome.kind === 'planned') beginGeneration(draft, run, run.restart, outcome);
   else refuseAttempt(draft, run, run.restart, outcome.rejection);
@@ -52,10 +53,11 @@ export function planAgain(draft: Draft, { runId, restart }: RunState, except?: R
 }
 
 function beginGeneration(draft: Draft, run: RunState, restart: RestartState, planned: Planned): void {
-  const isMoving = run.cause !== undefined && isMove(run.cause.fault);
+  const isMoving = run.cause !== undefined && isMove(run.cause);
   const next: RunState = {
     ...run,
-    generation: run.generation + 1,
+    // A restored copy must not take a generation that the lost life may have used (I3).
+    generation: run.generation + 1 + lostGenerations(draft.cluster, run.runId),
     cause: undefined,
     plan: planned.plan,
     planId: planned.planId,

@@ -69,6 +69,7 @@ export class Draft {
   readonly answers = new Map<RunId, TextAnswer>();
   ignoredMessages = 0;
 
+  private hasPlanned = false;
   private readonly nodes = new Map<NodeId, NodeState | undefined>();
   private readonly runs = new Map<RunId, RunState | undefined>();
   private readonly contacts = new Map<NodeId, Contact | undefined>();
@@ -271,6 +272,13 @@ export class Draft {
   /** Nodes whose record or contact changed, for those who watch. */
   touchedNodes(): NodeId[] {
     return [...new Set([...this.nodes.keys(), ...this.contacts.keys()])];
+  }
+
+  /** Whether a plan that nobody waits for may be made: one per turn. */
+  mayPlan(): boolean {
+    const may = !this.hasPlanned;
+    this.hasPlanned = true;
+    return may;
   }
 
   /** Makes the turn the world's truth. Called once, after the commit (I4). */

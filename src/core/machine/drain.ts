@@ -25,14 +25,31 @@ export function advanceDrain(draft: Draft, id: NodeId): void {
   const node = draft.node(id);
   if (node?.drainUntil === undefined) return;
   const timeLeft = node.drainUntil - draft.wall;
-  let waiting = 0;
-  for (const run of draft.runsOn(id)) {
-    if (!isLive(run.phase) || !run.stages.some(({ nodeId }) => nodeId === id)) continue;
-    if (timeLeft <= 0 || fitsElsewhere(draft, run)) faultRun(draft, run.runId, drained(node, run), 'orchestrator', id);
-    else waiting += 1;
+  const end = (run: RunState) => faultRun(draft, run.runId, drained(node, run), 'orchestrator', id);
+  const live = () =>
+    draft.runsOn(id).filter(({ phase, stages }) => isLive(phase) && stages.some(({ nodeId }) => nodeId === id));
+  if (timeLeft <= 0) return live().forEach(end);
+  const [next] = moveable(draft, live());
+  if (next && draft.mayPlan()) {
+    draft.putRun({ ...next, volatile: { ...next.volatile, moveTriedAt: draft.now } });
+    if (planAgain(draft, next, next.runId).kind === 'planned') end(next);
   }
-  if (waiting === 0) return;
-  draft.arm({ kind: 'drain', nodeId: id }, millis(draft.now + Math.min(timeLeft, limits.drainCheckMillis)));
+  const waiting = live();
+  if (waiting.length === 0) return;
+  const pause = moveable(draft, waiting).length > 0 ? limits.planPauseMillis : limits.drainCheckMillis;
+  draft.arm({ kind: 'drain', nodeId: id }, millis(draft.now + Math.min(timeLeft, pause)));
+}
+
+/**
+ * Runs that serve and have not been tried of late, in their order. None is taken down for a move that is bound to fail:
+ * until the deadline there may be room yet.
+ */
+function moveable(draft: Draft, runs: readonly RunState[]): RunState[] {
+  const { drainCheckMillis } = limits;
+  return runs.filter(({ mode, restart, volatile: { moveTriedAt } }) => {
+    if (mode === RunMode.RUN_MODE_ONE_SHOT || restart?.basis === undefined) return false;
+    return moveTriedAt === undefined || draft.now - moveTriedAt >= drainCheckMillis;
+  });
 }
 
 /** What a node that is drained waits for, by ascending run id. */
@@ -54,12 +71,6 @@ function whatFor({ phase, mode, restart }: RunState, held: readonly StageState[]
   if (!isLive(phase)) return 'is being stopped';
   if (mode === RunMode.RUN_MODE_ONE_SHOT) return 'goes on until its prompt is answered';
   return restart ? 'waits until it fits on other nodes' : 'serves until the deadline: it may not begin again';
-}
-
-/** A run that serves is not taken down for a move that is bound to fail: until the deadline there may be room yet. */
-function fitsElsewhere(draft: Draft, run: RunState): boolean {
-  if (run.mode === RunMode.RUN_MODE_ONE_SHOT || run.restart?.basis === undefined) return false;
-  return planAgain(draft, run, run.runId).kind === 'planned';
 }
 
 function drained({ name }: NodeState, { runId, restart }: RunState): StageFault {

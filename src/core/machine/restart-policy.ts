@@ -1,6 +1,6 @@
-import { type StageFault, StageFaultReason } from '../../../gen/stageplane/v1/run.js';
+import { StageFaultReason } from '../../../gen/stageplane/v1/run.js';
 import { limits } from '../limits.js';
-import type { RunState } from './state.js';
+import type { RunCause, RunState } from './state.js';
 
 /** A faulted run that is to begin again as its next generation, once nothing of this one is left. */
 export function awaitsRestart({ phase, outcome }: RunState): boolean {
@@ -8,18 +8,21 @@ export function awaitsRestart({ phase, outcome }: RunState): boolean {
 }
 
 /** Whether a fault is not the end of its run. What a prompt is refused for does not pass by asking again. */
-export function mayBeginAgain({ restart }: RunState, fault: StageFault): boolean {
-  if (!restart?.basis || fault.reason === StageFaultReason.STAGE_FAULT_REASON_PROMPT_REFUSED) return false;
-  return restart.attempts < restart.maxAttempts || isMove(fault);
+export function mayBeginAgain({ restart }: RunState, cause: RunCause): boolean {
+  if (!restart?.basis || cause.fault.reason === StageFaultReason.STAGE_FAULT_REASON_PROMPT_REFUSED) return false;
+  return restart.attempts < restart.maxAttempts || isMove(cause);
 }
 
-/** Nothing went wrong: the run only has to go elsewhere, so that takes no attempt. */
-export function isMove({ reason }: StageFault): boolean {
-  return reason === StageFaultReason.STAGE_FAULT_REASON_NODE_DRAINED;
+/**
+ * Nothing went wrong: the run only has to go elsewhere, so that takes no attempt. A worker that claims as much is believed
+ * nothing: its run would begin again for ever.
+ */
+export function isMove({ component, fault }: RunCause): boolean {
+  return component === 'orchestrator' && fault.reason === StageFaultReason.STAGE_FAULT_REASON_NODE_DRAINED;
 }
 
 /** Milliseconds before the next attempt: none for a first try to move, then doubling. */
 export function restartDelay({ cause, restart }: RunState): number {
-  if (!restart || (cause && isMove(cause.fault) && restart.obstacle === '')) return 0;
+  if (!restart || (cause && isMove(cause) && restart.obstacle === '')) return 0;
   return Math.min(restart.backoff * 2 ** restart.attempts, limits.restartBackoffMaxMillis);
 }

@@ -144,7 +144,7 @@ function observeFault(draft: Draft, key: Pick<StageKey, 'runId'>, candidate: Run
       ...run,
       cause: { ...candidate, fixed: isPrimary(candidate) },
     });
-    moveRun(draft, run.runId, mayBeginAgain(run, candidate.fault) ? 'attempt-failed' : 'fault-observed');
+    moveRun(draft, run.runId, mayBeginAgain(run, candidate) ? 'attempt-failed' : 'fault-observed');
     if (!isPrimary(candidate)) {
       const at = millis(draft.now + draft.rules.timings.cause);
       draft.arm({ kind: 'cause', runId: run.runId }, at);

@@ -122,6 +122,8 @@ export interface RunVolatile {
   readonly endpoint?: 'opening' | 'ready' | undefined;
   /** Since when every stage is loaded: the deadline of edges runs from here. */
   readonly loadedSince?: Millis | undefined;
+  /** When it was last tried whether the run fits beside a node that is drained. */
+  readonly moveTriedAt?: Millis | undefined;
   /** When a run that is to begin again does. */
   readonly restartAt?: Millis | undefined;
 }

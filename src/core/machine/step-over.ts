@@ -1,5 +1,5 @@
 import type { Hello } from '../../../gen/stageplane/v1/node_agent_service.js';
-import { nodeId, revision, runId } from '../ids.js';
+import { nodeId, type RunId, revision, runId } from '../ids.js';
 import { limits } from '../limits.js';
 import type { ClusterState, NodeState } from './state.js';
 
@@ -37,4 +37,13 @@ export function lostEpoch(
   const unborn = ours && hello.held.some((stage) => stage.runId >= cluster.nextRunId);
   if (!later && !same && !unborn) return undefined;
   return (later ? hello.highestEpoch : cluster.epoch) + limits.lostEpochs;
+}
+
+/**
+ * How many generations of a run may have been lost with the life that a copy stepped over: its next one goes beyond them
+ * (I3). 0 for a run of this life, as no life gives so many ids.
+ */
+export function lostGenerations(cluster: ClusterState, id: RunId): number {
+  const epochs = (cluster.nextRunId - id) / limits.idsPerLostEpoch;
+  return epochs < limits.lostEpochs ? 0 : Number(epochs);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Run, StageStatus, StageUsage, TextLoad } from '../../../gen/stageplane/v1/run.js';
+import { RestartMode, Run, StageStatus, StageUsage, TextLoad } from '../../../gen/stageplane/v1/run.js';
 import { runDetails } from '../../../src/cli/format/run-details.js';
 
 const now = new Date('2026-03-04T03:04:05Z');
@@ -20,6 +20,24 @@ describe('a run in words', () => {
     expect(text).toMatch(/fidelity: +exact/);
     expect(text).toMatch(/node-0 .* 1200 tokens of 4 sessions/);
     expect(text).toMatch(/node-1 .* - +-$/m);
+  });
+
+  it('says how often it began again, why, and what is left of earlier generations', () => {
+    const gone = StageStatus.create({ stageIndex: 1, generation: 1, nodeName: 'beta', nodeId: 3n });
+    const run = Run.fromPartial({
+      runId: 7n,
+      generation: 2,
+      restarts: 1,
+      restart: { mode: RestartMode.RESTART_MODE_ON_FAULT, maxAttempts: 3 },
+      lastCause: { reason: 25, message: 'it was out of contact', nodeName: 'beta', stageIndex: 1, component: 'agent' },
+      restartObstacle: 'no node fits',
+      earlierStages: [gone],
+    });
+    const text = runDetails(run, now);
+    expect(text).toMatch(/^restarts: +1 of 3$/m);
+    expect(text).toMatch(/^last cause: +stage 1 on beta, agent: NODE_LOST: it was out of contact$/m);
+    expect(text).toMatch(/^no new plan: +no node fits$/m);
+    expect(text).toContain('stage 1 of generation 1 on beta (3) is LOST and may still be alive');
   });
 
   it('is silent about them otherwise', () => {

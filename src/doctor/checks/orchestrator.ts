@@ -1,0 +1,41 @@
+import {
+  OrchestratorServiceClient,
+  OrchestratorServiceService as service,
+} from '../../../gen/stageplane/v1/orchestrator_service.js';
+import { limits } from '../../core/limits.js';
+import { dial, unaryCall } from '../../grpc/client.js';
+import { RpcError } from '../../grpc/rpc-error.js';
+import { whyUnanswered } from '../../grpc/why-unanswered.js';
+import { bothRoles, type Check, type Finding, failed, ok, skipped, warning } from '../check.js';
+
+export const orchestratorCheck: Check = {
+  name: 'orchestrator',
+  roles: bothRoles,
+  look: async ({ orchestrator }) => {
+    if (orchestrator === undefined) return skipped('no --orchestrator was named');
+    const client = dial(orchestrator, OrchestratorServiceClient);
+    try {
+      const asked = Date.now();
+      const deadlineMillis = limits.doctorMillis / 2;
+      const { now } = await unaryCall(client, service.listNodes, { pageSize: 1, pageToken: '' }, { deadlineMillis });
+      return clockDifference(orchestrator, now?.getTime(), (asked + Date.now()) / 2);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      const why = whyUnanswered(error) ?? error.message;
+      const advice = 'see whether it runs there, listens beyond its own machine, and no firewall is between';
+      return failed(`no orchestrator answers at ${orchestrator} (${why})`, advice);
+    } finally {
+      client.close();
+    }
+  },
+};
+
+/** @param theirs undefined of an older orchestrator; milliseconds since 1970, like ours at the same moment */
+export function clockDifference(address: string, theirs: number | undefined, ours: number): Finding {
+  if (theirs === undefined) return ok(`${address} answers`);
+  const ahead = theirs - ours;
+  const seconds = (Math.abs(ahead) / 1000).toFixed(1);
+  const message = `${address} answers; its clock is ${seconds} s ${ahead < 0 ? 'behind' : 'ahead of'} this one`;
+  if (Math.abs(ahead) <= limits.clockDifferenceMillis) return ok(message);
+  return warning(message, 'let both machines keep their clocks by NTP: times in lists and logs do not match');
+}
