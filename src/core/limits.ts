@@ -80,6 +80,11 @@ export const limits = {
   acceleratorOverheadBytes: 500 * 1024 ** 2,
 
   // --- beginning again
+  /**
+   * Milliseconds from the end of a lease to the moment when a node counts as fenced, or a tenth of the lease when that is
+   * longer: its clock may go slower than ours, and its workers get 5 s to stop before they are killed.
+   */
+  fenceMarginMillis: 15_000,
   /** Milliseconds before a run's second attempt when nobody says; it doubles with each. */
   restartBackoffMillis: 1000,
   /** Milliseconds between two attempts at most. */

@@ -189,7 +189,7 @@ export class AgentProcess {
       },
       this.#random.fork(`worker ${name}`),
     );
-    machine.sim.checker.workerStarts(machine, worker);
+    machine.sim.checker.workers.starts(machine, worker);
     if (this.#workers.has(name)) machine.sim.violated('I3', `${name} has a worker already on ${machine.name}`);
     this.#workers.set(name, worker);
     machine.workers.add(worker);

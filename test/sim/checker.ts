@@ -1,28 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  Hello,
-  StageReport,
-  SubscribeRequest,
-  SubscribeResponse,
-} from '../../gen/stageplane/v1/node_agent_service.js';
-import { StageFaultReason, StagePhase } from '../../gen/stageplane/v1/run.js';
-import { type NodeId, type RunId, runId, type SessionId } from '../../src/core/ids.js';
-import { limits } from '../../src/core/limits.js';
-import { stageName } from '../../src/core/machine/agent/state.js';
+import type { NodeId } from '../../src/core/ids.js';
 import type { Draft } from '../../src/core/machine/draft.js';
 import type { Effect } from '../../src/core/machine/effects.js';
-import { stageRank } from '../../src/core/machine/stage-transitions.js';
-import type { Contact, NodeState, RunState, StageKey, StoredWorld, World } from '../../src/core/machine/state.js';
+import type { Contact, NodeState, RunState, StoredWorld, World } from '../../src/core/machine/state.js';
 import { assertInvariants, Watchdog } from '../core/machine/invariants.js';
 import { storedFrom } from '../core/machine/world-in-memory.js';
+import { checkBounds } from './bounds.js';
 import type { Machine } from './machine.js';
+import { MessageChecker } from './message-checker.js';
 import { Reservations } from './reservations.js';
 import type { Simulation } from './simulation.js';
-import { wordsOf } from './transcript.js';
-import type { Worker } from './worker.js';
+import { countTurn, tellTurn } from './turn-notes.js';
+import { WorkerChecker } from './worker-checker.js';
 
-/** Holds the invariants of DESIGN.md's section 10 against everything that happens, as it happens. */
+/** Holds the invariants of src/core/README.md against everything that happens, as it happens. */
 export class Checker {
+  readonly messages: MessageChecker;
+  readonly workers: WorkerChecker;
   readonly #watchdog = new Watchdog();
   readonly #reservations: Reservations;
   /** What the process that ended last knew; undefined when its last commit had no answer. */
@@ -32,19 +26,15 @@ export class Checker {
   #open = new Set<NodeId>();
   #nextRunId = 1n;
   #epoch = 0n;
-  #ignored = 0;
   #runOfRequest = new Map<string, bigint>();
-  /** Reports by session, for as long as it lasts. */
-  #heard = new Map<SessionId, Map<bigint, StageReport>>();
-  #hellos = new Map<SessionId, Hello>();
-  #saidBefore = new Set<string>();
   /** As the turn before left them. */
   #contacts = new Map<NodeId, Contact>();
   #newestEpoch = 0n;
-  #joinedAt = new Map<string, number>();
   #epochActedOn = new Map<string, bigint>();
 
   constructor(private readonly sim: Simulation) {
+    this.messages = new MessageChecker(sim);
+    this.workers = new WorkerChecker(sim);
     this.#reservations = new Reservations(sim);
   }
 
@@ -54,10 +44,9 @@ export class Checker {
     this.#before = this.sim.commitIsUnknown ? undefined : world;
     this.sim.commitIsUnknown = false;
     // Whether a clone was let in by a turn that nobody has seen is as unknown as the commit.
-    for (const { instanceId, processId } of this.#hellos.values())
+    for (const { instanceId, processId } of this.messages.hellos.values())
       if (processId.startsWith('clone')) this.#distrust(instanceId);
-    this.#heard.clear();
-    this.#hellos.clear();
+    this.messages.orchestratorEnds();
     this.#contacts.clear();
   }
 
@@ -94,7 +83,6 @@ export class Checker {
     this.#lastRuns = new Map(world.runs);
     this.#nextRunId = world.cluster.nextRunId;
     this.#epoch = world.cluster.epoch;
-    this.#ignored = 0;
     this.#noteNodes(world);
     for (const run of world.runs.values()) {
       if (run.stages.some(({ phase }) => phase === 'READY')) this.sim.hit('stage kept over an orchestrator restart');
@@ -116,7 +104,7 @@ export class Checker {
     const { sim } = this;
     const { world } = sim.orchestrator;
     if (!world) return;
-    this.#traceTurn(turn);
+    tellTurn(sim, turn);
     this.#checkWelcomes(turn);
     this.#checkLost(world);
     if (!isQuiet(turn)) {
@@ -127,9 +115,9 @@ export class Checker {
       this.#checkNewRuns(world, turn.effects);
       this.#checkAnswers(world, turn.effects);
       this.#reservations.observe(world, turn);
-      this.#checkTruth(world);
-      this.#checkBounds(world, turn.effects);
-      this.#count(world, turn);
+      this.workers.checkStatuses(world, this.#lastRuns);
+      checkBounds(sim, world, turn.effects);
+      countTurn(sim, world, turn, this.#lastRuns);
     }
     this.#noteNodes(world);
     this.#contacts = new Map(world.contacts);
@@ -146,7 +134,7 @@ export class Checker {
       if (before?.generation === run.generation) continue;
       if (before) {
         sim.hit('run began again');
-        this.#checkOlderWorkers(run);
+        this.workers.generationBegins(run);
       } else created += 1n;
       const known = this.#runOfRequest.get(run.requestId);
       if (known !== undefined && known !== run.runId)
@@ -206,80 +194,13 @@ export class Checker {
     }
   }
 
-  /** A status comes from the stage's own node, and what counts as stopped is (I3, I6, I18). */
-  #checkTruth(world: World): void {
-    const { sim } = this;
-    for (const run of world.runs.values()) {
-      const before = this.#lastRuns.get(run.runId);
-      if (before?.revision === run.revision) continue;
-      this.#checkRemnants(world, before, run);
-      for (const stage of run.stages) {
-        const was = before?.stages[stage.index]?.phase;
-        if (before?.generation === run.generation && was === stage.phase) continue;
-        const machine = sim.machineOf(world.nodes.get(stage.nodeId));
-        if (!machine?.isTrusted) continue;
-        const key = { runId: run.runId, stageIndex: stage.index, generation: run.generation };
-        if (stage.phase === 'READY' && !sim.truth.wasReady(key, machine.name))
-          sim.violated('I6', `${stageName(key)} is READY and no worker on ${machine.name} ever was`);
-        // A node that is fenced while it sleeps stops its workers when it wakes.
-        if (stage.phase === 'STOPPED' && was !== undefined && !this.#mayOutliveLease(machine)) {
-          this.#checkGone(machine, key);
-        }
-      }
-    }
-  }
-
-  /** What was LOST with its generation is forgotten when nothing of it lives. */
-  #checkRemnants(world: World, before: RunState | undefined, run: RunState): void {
-    for (const { generation, stage } of before?.remnants ?? []) {
-      const isKept = run.remnants.some((kept) => kept.generation === generation && kept.stage.index === stage.index);
-      const machine = this.sim.machineOf(world.nodes.get(stage.nodeId));
-      if (isKept || !machine?.isTrusted || this.#mayOutliveLease(machine)) continue;
-      this.sim.hit('remnant settled');
-      this.#checkGone(machine, { runId: run.runId, stageIndex: stage.index, generation });
-    }
-  }
-
-  #checkGone(machine: Machine, key: StageKey): void {
-    for (const worker of machine.workers) {
-      if (worker.isAlive && stageName(worker.key) === stageName(key))
-        this.sim.violated('I3', `${stageName(key)} counts as STOPPED and its worker lives on ${machine.name}`);
-    }
-  }
-
-  #mayOutliveLease(machine: Machine): boolean {
-    return machine.sleptAt > this.sim.time.now - 2 * this.sim.timings.lease;
-  }
-
-  #checkBounds(world: World, effects: readonly Effect[]): void {
-    const { sim } = this;
-    const bound = (what: string, size: number, most: number) => {
-      if (size > most) sim.violated('I16', `${size} ${what}, and at most ${most} are needed`);
-    };
-    bound('nodes', world.nodes.size, limits.nodes);
-    bound('contacts', world.contacts.size, world.nodes.size);
-    bound('names', world.nodeByName.size, world.nodes.size);
-    bound('placements', world.placements.size, world.nodes.size);
-    bound('requests', world.requests.size, limits.requestRecords);
-    bound('footprints', world.footprints.size, limits.footprintRecords);
-    let current = 0;
-    for (const { session } of world.contacts.values()) current += Number(session !== undefined);
-    bound('sessions', world.sessions.size, current);
-    for (const effect of effects) {
-      if (effect.kind !== 'send' || effect.message.message?.$case !== 'provision') continue;
-      const session = world.sessions.get(effect.session);
-      if (session)
-        bound('unanswered deliveries', session.unanswered.size, world.placements.get(session.nodeId)?.size ?? 0);
-    }
-  }
-
   /** Who is welcomed: under no older epoch than it has seen (I5), and no second process while the first is there (I3). */
   #checkWelcomes(turn: Draft): void {
     const { sim } = this;
     for (const effect of turn.effects) {
       if (effect.kind !== 'send' || effect.message.message?.$case !== 'welcome') continue;
       const { nodeId, epoch } = effect.message.message.value;
-      const hello = this.#hellos.get(effect.session);
+      const hello = this.messages.hellos.get(effect.session);
       if (hello && epoch < hello.highestEpoch)
         sim.violated('I5', `${hello.name} has seen epoch ${hello.highestEpoch} and is welcomed under ${epoch}`);
       const before = this.#contacts.get(nodeId as NodeId);
@@ -311,53 +232,6 @@ export class Checker {
     }
   }
 
-  // --- messages
-
-  orchestratorHears(session: SessionId, { message }: SubscribeRequest): void {
-    if (message?.$case !== 'heartbeat') this.sim.trace(() => `${session} -> ${wordsOf(message)}`);
-    if (message?.$case === 'hello') this.#hellos.set(session, message.value);
-    if (message?.$case !== 'report' || message.value.report?.$case === 'loading') return;
-    const reports = this.#heard.get(session) ?? new Map<bigint, StageReport>();
-    const name = `${this.#hellos.get(session)?.processId} ${message.value.reportId}`;
-    if (this.#saidBefore.has(name)) this.sim.hit('report acknowledged again');
-    this.#saidBefore.add(name);
-    this.#heard.set(session, reports.set(message.value.reportId, message.value));
-  }
-
-  /** What is sent is committed, and so is what is acknowledged (I4). */
-  orchestratorSends(session: SessionId, { message }: SubscribeResponse): void {
-    const { sim } = this;
-    const stored = sim.store.runs;
-    if (message?.$case !== 'heartbeatAck') sim.trace(() => `${session} <- ${wordsOf(message)}`);
-    switch (message?.$case) {
-      case 'provision':
-        for (const { provision } of message.value.stages) {
-          const run = stored.get(runId(provision!.runId));
-          const phase = run?.stages[provision!.stageIndex]?.phase;
-          if (!run || !phase || stageRank(phase) < stageRank('SENT'))
-            sim.violated('I4', `stage ${provision!.stageIndex} of run ${provision!.runId} is sent and stored ${phase}`);
-        }
-        return;
-      case 'reportAck':
-        for (const id of message.value.reportIds) this.#checkReportAck(session, id, stored);
-    }
-  }
-
-  #checkReportAck(session: SessionId, id: bigint, stored: ReadonlyMap<RunId, RunState>): void {
-    const { sim } = this;
-    const report = this.#heard.get(session)?.get(id);
-    const node = sim.orchestrator.world?.sessions.get(session)?.nodeId;
-    const run = report && stored.get(runId(report.runId));
-    const stage = run?.stages[report?.stageIndex ?? 0];
-    if (!report?.report || !run || !stage || stage.nodeId !== node || run.generation !== report.generation) return;
-    const needed = { ready: 'READY', fault: 'FAULTED', stopped: 'STOPPED', loading: 'PENDING' } as const;
-    if (stageRank(stage.phase) < stageRank(needed[report.report.$case]))
-      sim.violated(
-        'I4',
-        `${report.report.$case} of stage ${stage.index} of run ${run.runId} is acknowledged, stored ${stage.phase}`,
-      );
-  }
-
   // --- agents
 
   /** No act by an old epoch after a newer one was obeyed, on disk before it was (I5). */
@@ -373,7 +247,7 @@ export class Checker {
   }
 
   agentReconciled(machine: Machine): void {
-    this.#joinedAt.set(machine.name, this.sim.time.now);
+    this.workers.joined(machine);
     const { world } = this.sim.orchestrator;
     const id = machine.disk.nodeId;
     if (!world || id === 0n) return;
@@ -381,65 +255,7 @@ export class Checker {
       if (run.stages.some((stage) => stage.nodeId === id && stage.phase === 'LOST')) this.sim.hit('LOST then returned');
   }
 
-  /** At most one live worker per stage and generation (I3). */
-  workerStarts(machine: Machine, worker: Worker): void {
-    const { sim } = this;
-    const { runId: id, stageIndex, generation } = worker.key;
-    for (const live of sim.truth.workers()) {
-      const { key } = live.worker;
-      if (key.runId !== id || key.stageIndex !== stageIndex || live.worker === worker) continue;
-      if (!live.machine.isTrusted || !machine.isTrusted) continue;
-      const where = `${live.machine.name} and ${machine.name}`;
-      if (key.generation === generation)
-        sim.violated('I3', `stage ${stageIndex} of run ${id} g${generation} runs twice, on ${where}`);
-    }
-  }
-
-  /** When a generation begins, one before it lives on at most where nobody can reach it (I3). */
-  #checkOlderWorkers({ runId: id, generation }: RunState): void {
-    const { sim } = this;
-    for (const { machine, worker } of sim.truth.workers()) {
-      const { key } = worker;
-      if (key.runId !== id || key.generation >= generation || !machine.isTrusted) continue;
-      const isJoined = machine.agent?.state.contact.kind === 'joined' && sim.contactOf(machine)?.session !== undefined;
-      const isCutOff = machine.scope.isPaused || machine.wire.isBlocked('up') || machine.wire.isBlocked('down');
-      const isBackFor = sim.time.now - (this.#joinedAt.get(machine.name) ?? 0);
-      // It has the time of a stop to end what it held; an older one may come to light at any later time.
-      if (!isJoined || isCutOff || isBackFor > sim.timings.stop) continue;
-      sim.violated('I3', `run ${id} begins g${generation} beside ${stageName(key)}, which lives on ${machine.name}`);
-    }
-  }
-
   // --- helpers
-
-  #count(world: World, turn: Draft): void {
-    const { sim } = this;
-    if (world.ignoredMessages > this.#ignored) sim.hit('stale message ignored');
-    this.#ignored = world.ignoredMessages;
-    for (const effect of turn.effects) {
-      if (effect.kind === 'say' && effect.message.includes('grace is extended'))
-        sim.hit('mass loss extended the grace');
-      if (effect.kind === 'close-session') sim.hit(`session refused ${effect.why.reason}`);
-    }
-    for (const { runId: id, detail } of turn.events) {
-      if (detail?.$case === 'restartRefused') sim.hit('restart refused');
-      if (detail?.$case === 'reservationExceeded') sim.hit('reservation exceeded');
-      if (detail?.$case === 'stagePhase')
-        sim.hit(`stage ${StagePhase[detail.value.phase].replace('STAGE_PHASE_', '')}`);
-      const run = world.runs.get(runId(id));
-      if (!run) continue;
-      sim.hit(`run ${run.phase}`);
-      if (run.outcome) sim.hit(`run ${run.outcome}`);
-      if (run.cause) sim.hit(`cause ${StageFaultReason[run.cause.fault.reason].replace('STAGE_FAULT_REASON_', '')}`);
-      for (const { phase, nodeId, index } of run.stages) {
-        if (phase === 'PENDING') sim.hit('stage PENDING');
-        const was = this.#lastRuns.get(run.runId)?.stages[index]?.phase;
-        if (was === 'LOST' && phase === 'STOPPED' && world.contacts.get(nodeId)?.lost) sim.hit('fenced');
-      }
-    }
-    for (const [id] of turn.answers)
-      if (world.runs.get(id)?.outcome !== 'COMPLETED') sim.hit('answer kept of a broken run');
-  }
 
   #noteNodes(world: World): void {
     this.#cordoned = new Set();
@@ -456,22 +272,6 @@ export class Checker {
     } catch (error) {
       const { message } = error as Error;
       this.sim.violated(/^I\d+/.exec(message)?.[0] ?? 'defect', message);
-    }
-  }
-
-  #traceTurn(turn: Draft): void {
-    for (const { runId: id, detail } of turn.events) {
-      this.sim.trace(() => {
-        const value = JSON.stringify(detail?.value, (_key, inner) =>
-          typeof inner === 'bigint' ? String(inner) : inner,
-        );
-        return `r${turn.cluster.revision} run ${id} ${detail?.$case} ${value.slice(0, 200)}`;
-      });
-    }
-    for (const effect of turn.effects) {
-      if (effect.kind === 'say') this.sim.trace(() => `says ${effect.message}`);
-      if (effect.kind === 'close-session') this.sim.trace(() => `closes ${effect.session}: ${effect.why.reason}`);
-      if (effect.kind === 'answer') this.sim.trace(() => `answers ${effect.answer.kind}`);
     }
   }
 }

@@ -181,7 +181,7 @@ export class OrchestratorProcess {
   }
 
   #take(session: SessionId, request: SubscribeRequest): void {
-    this.sim.checker.orchestratorHears(session, request);
+    this.sim.checker.messages.heard(session, request);
     const event = sessionEvent(session, request);
     if (event) this.post(event);
   }
@@ -197,7 +197,7 @@ export class OrchestratorProcess {
           this.kill();
           return false;
         }
-        this.sim.checker.orchestratorSends(session, message);
+        this.sim.checker.messages.sent(session, message);
         stream.down.send(message);
         return true;
       },

@@ -32,7 +32,7 @@ export function graceElapsed(draft: Draft, id: NodeId): void {
   else loseNode(draft, id, contact);
 }
 
-/** Lease and a tenth have passed since the last contact: the agent has stopped its workers by itself. */
+/** Lease and margin have passed since the last contact: the agent has stopped its workers by itself. */
 export function fenceElapsed(draft: Draft, id: NodeId): void {
   const contact = draft.contact(id);
   const at = contact && fenceAt(draft, contact);
@@ -83,7 +83,8 @@ function silence(draft: Draft, id: NodeId, { lastHeard }: Contact): string {
 
 function fenceAt(draft: Draft, contact: Contact) {
   const { lease } = draft.rules.timings;
-  return lease === 0 ? undefined : millis(contact.lastHeard + lease * 1.1);
+  if (lease === 0) return undefined;
+  return millis(contact.lastHeard + lease + Math.max(lease / 10, limits.fenceMarginMillis));
 }
 
 /** More than half of a larger pool at once is rather our own network than their machines. */

@@ -157,8 +157,8 @@ export const bugs: readonly Bug[] = [
   {
     name: 'begins a generation beside a stage that a node which is back still ends',
     file: machine('begin-again'),
-    replace: 'if (isEndingStill(draft, run))',
-    by: 'if (isEndingStill(draft, run) && run.generation < 0)',
+    replace: 'if (isEndingStill(draft, run)) return',
+    by: 'if (isEndingStill(draft, run) && run.generation < 0) return',
     caughtBy: ['I3'],
   },
   {
