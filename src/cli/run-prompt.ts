@@ -9,7 +9,7 @@ import type { Output } from './output.js';
 import { printAnswer } from './print-answer.js';
 import { openRunDisplay, type RunDisplay } from './run-display.js';
 import { runEnd } from './run-end.js';
-import { isOver, type RunView } from './run-view.js';
+import type { RunView } from './run-view.js';
 import { stopOnInterrupt } from './stop-on-interrupt.js';
 import { leftAlone } from './wait-for-run.js';
 import { watchUntil } from './watch-until.js';
@@ -57,9 +57,9 @@ export async function runPrompt({ client, output, run, interrupts }: RunPrompt):
   }
 }
 
-/** It was over before anything was said, or what was said is no answer. */
-function hasNoAnswer(view: RunView): boolean {
-  return isOver(view) && view.outcome !== RunOutcome.RUN_OUTCOME_COMPLETED;
+/** It ended before it was answered: nothing is left to be read but what was printed already. */
+function hasNoAnswer({ outcome }: RunView): boolean {
+  return outcome !== RunOutcome.RUN_OUTCOME_UNSPECIFIED && outcome !== RunOutcome.RUN_OUTCOME_COMPLETED;
 }
 
 /** The answer broke off with its generation, and another one was or will be answered. */
