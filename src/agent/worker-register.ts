@@ -48,7 +48,13 @@ export class WorkerRegister {
 
   /** Nothing is left to be found: the agent ends in good order. */
   end(): void {
-    if (this.#workers.size === 0) rmSync(this.path, { force: true });
+    if (this.#workers.size > 0) return;
+    try {
+      rmSync(this.path, { force: true });
+    } catch (error) {
+      // The next agent finds only processes that are gone.
+      this.logger.warn({ err: error }, 'the register of workers cannot be removed');
+    }
   }
 
   /** A mark for one more worker. */

@@ -1,11 +1,7 @@
-import {
-  GenerateRequest,
-  type OrchestratorServiceClient,
-  OrchestratorServiceService as service,
-} from '../../gen/stageplane/v1/orchestrator_service.js';
+import type { OrchestratorServiceClient } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { type Run, RunOutcome, RunPhase } from '../../gen/stageplane/v1/run.js';
-import { streamCall } from '../grpc/client.js';
 import { RpcError } from '../grpc/rpc-error.js';
+import { followAnswer } from '../launcher/follow-answer.js';
 import { readRun } from '../launcher/follow-run.js';
 import { type ExitCode, exitCode } from './exit-code.js';
 import type { Interrupts } from './interrupts.js';
@@ -13,7 +9,7 @@ import type { Output } from './output.js';
 import { printAnswer } from './print-answer.js';
 import { openRunDisplay, type RunDisplay } from './run-display.js';
 import { runEnd } from './run-end.js';
-import { isOver, type RunView } from './run-view.js';
+import type { RunView } from './run-view.js';
 import { stopOnInterrupt } from './stop-on-interrupt.js';
 import { leftAlone } from './wait-for-run.js';
 import { watchUntil } from './watch-until.js';
@@ -39,15 +35,17 @@ export async function runPrompt({ client, output, run, interrupts }: RunPrompt):
       const comingUp = { client, display, run: now, afterRevision: now.revision, until: 'ready', signal } as const;
       const up = await watchUntil(comingUp);
       if (up.kind === 'detached') return leftAlone(output, runId);
-      const isAnswered = isOver(up.view) || (await answer(client, output, runId, interrupts));
+      const told = hasNoAnswer(up.view) ? 'whole' : await answer(client, output, up.view, interrupts);
       now = (await readRun(client, runId, signal)) ?? now;
-      if (!isAnswered && mayBeAnsweredYet(now, up.view.generation)) {
+      if (told !== 'whole' && isAnsweredAgain(now, up.view.generation)) {
         display.note('BEGINS_AGAIN', `run ${runId} begins again, and its answer with it`);
         continue;
       }
       const rest = { display: quiet(display), run: now, afterRevision: now.revision, until: 'done' } as const;
       const end = await watchUntil({ ...comingUp, ...rest });
       if (end.kind === 'detached') return leftAlone(output, runId);
+      // It has its answer, and nobody here has read the whole of it.
+      if (told instanceof RpcError && end.view.outcome === RunOutcome.RUN_OUTCOME_COMPLETED) throw told;
       return endOf(output, end.view, interrupts);
     }
   } catch (error) {
@@ -59,29 +57,32 @@ export async function runPrompt({ client, output, run, interrupts }: RunPrompt):
   }
 }
 
-/** The answer broke off with its generation, and there is or will be another one. */
-function mayBeAnsweredYet({ outcome, phase, generation }: Run, asked: number): boolean {
-  if (outcome !== RunOutcome.RUN_OUTCOME_UNSPECIFIED) return false;
-  return generation > asked || phase === RunPhase.RUN_PHASE_TEARING_DOWN;
+/** It ended before it was answered: nothing is left to be read but what was printed already. */
+function hasNoAnswer({ outcome }: RunView): boolean {
+  return outcome !== RunOutcome.RUN_OUTCOME_UNSPECIFIED && outcome !== RunOutcome.RUN_OUTCOME_COMPLETED;
 }
 
-/** Whether the whole answer was printed. */
+/** The answer broke off with its generation, and another one was or will be answered. */
+function isAnsweredAgain({ outcome, phase, generation }: Run, asked: number): boolean {
+  const isUndecided = outcome === RunOutcome.RUN_OUTCOME_UNSPECIFIED;
+  if (generation > asked) return isUndecided || outcome === RunOutcome.RUN_OUTCOME_COMPLETED;
+  return isUndecided && phase === RunPhase.RUN_PHASE_TEARING_DOWN;
+}
+
+/** Prints the answer. One that is cut off is so with its run, which says why. */
 async function answer(
   client: OrchestratorServiceClient,
   output: Output,
-  runId: bigint,
+  view: RunView,
   interrupts: Interrupts,
-): Promise<boolean> {
+): Promise<'whole' | 'cut-off' | RpcError> {
   const signal = interrupts.second;
-  const request = GenerateRequest.fromPartial({ runId, attach: true });
   try {
-    return (
-      (await printAnswer(output, streamCall(client, service.generate, request, { signal }), signal)).kind === 'done'
-    );
+    const { kind } = await printAnswer(output, followAnswer(client, view, signal), signal);
+    return kind === 'done' ? 'whole' : 'cut-off';
   } catch (error) {
-    // The run says how it ended; its answer was cut off with it.
     if (!(error instanceof RpcError)) throw error;
-    return false;
+    return error;
   }
 }
 

@@ -67,12 +67,13 @@ export async function readRun(
   }
 }
 
-function isWorthWaiting(error: unknown, since: number, signal: AbortSignal): error is RpcError {
+/** @param since the last word of the orchestrator, milliseconds of the wall clock */
+export function isWorthWaiting(error: unknown, since: number, signal: AbortSignal): error is RpcError {
   if (!(error instanceof RpcError) || signal.aborted || !mayHeal(error)) return false;
   return Date.now() - since <= limits.watchRetryMillis;
 }
 
-async function backOff(attempt: number, signal: AbortSignal): Promise<void> {
+export async function backOff(attempt: number, signal: AbortSignal): Promise<void> {
   const delay = Math.min(limits.watchBackoffMinMillis * 2 ** attempt, limits.reconnectMillis);
   await sleep(delay, undefined, { signal }).catch(() => {});
 }

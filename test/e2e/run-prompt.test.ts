@@ -1,6 +1,7 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { RunOutcome, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { Child, type Ended } from '../cli/child.js';
+import { TcpProxy } from '../network/tcp-proxy.js';
 import { getRun, watchUntil } from '../support/running-orchestrator.js';
 import { Cluster } from './cluster.js';
 import { storyModel, storyPrompt } from './story.js';
@@ -13,10 +14,14 @@ const cluster = await Cluster.start(['alpha', 'beta', 'gamma'], {
 afterAll(async () => expect(await cluster.end()).toEqual([]));
 
 function run(...flags: string[]): Child {
+  return runAt(cluster.address, ...flags);
+}
+
+function runAt(address: string, ...flags: string[]): Child {
   // Placed, since how much of this machine's memory is free is not what the tests are about.
   const place = ['--place', '0=alpha,1=beta,2=gamma'];
   const plan = ['--engine', 'fixture', ...place, '--context', String(storyModel.contextLength)];
-  return new Child(['run', cluster.model, ...plan, ...flags, '--orchestrator', cluster.address]);
+  return new Child(['run', cluster.model, ...plan, ...flags, '--orchestrator', address]);
 }
 
 /** The run that stderr speaks of. */
@@ -77,6 +82,26 @@ describe('run --prompt', () => {
     piped.hangUp();
     const { code, stdout, stderr } = await piped.end();
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('--prompt')]);
+  });
+
+  it('reads on where its connection broke, and gives the whole answer', async () => {
+    const asked = ['--prompt', storyPrompt, '--max-tokens', '2000'];
+    const whole = await run(...asked).end();
+    const link = await TcpProxy.open(cluster.address);
+    onTestFinished(() => link.close());
+    const child = runAt(link.address, ...asked);
+    await child.shown('stdout', 64);
+    link.reset();
+    const { code, stdout, stderr } = await child.end();
+    expect([code, stderr]).toEqual([0, expect.stringContaining('\n2000 tokens (as many as were asked for)')]);
+    expect(stdout).toBe(whole.stdout);
+  });
+
+  it('that is repeated prints the answer of its run once more', async () => {
+    const asked = ['--prompt', 'A', '--max-tokens', '9', '--request-id', 'once'];
+    const first = await run(...asked).end();
+    const { code, stdout, stderr } = await run(...asked).end();
+    expect([code, stdout, runIdOf({ stderr })]).toEqual([0, first.stdout, runIdOf(first)]);
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
