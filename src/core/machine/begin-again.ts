@@ -9,7 +9,7 @@ import { ledgerOf } from './footprints.js';
 import { isAway } from './grace.js';
 import { poolOf } from './pool.js';
 import { remnantsOf } from './remnants.js';
-import { awaitsRestart, isMove } from './restart-policy.js';
+import { awaitsRestart, isMove, restartDelay } from './restart-policy.js';
 import { wireCause } from './run-cause.js';
 import { armRestart, isSettled, moveRun, nodeOfCause } from './run-lifecycle.js';
 import type { RestartState, RunState } from './state.js';
@@ -93,7 +93,9 @@ function refuseAttempt(draft: Draft, run: RunState, restart: RestartState, rejec
   const revision = isNews
     ? draft.record(run, { $case: 'restartRefused', value: { kind, message, attemptsLeft } })
     : run.revision;
-  const volatile = { ...run.volatile, restartAt: undefined };
+  // What takes no attempt must not be tried without end either: a grace lasts many of the shortest waits.
+  const soonest = millis(draft.now + Math.max(restartDelay(run), limits.restartBackoffMillis));
+  const volatile = { ...run.volatile, restartAt: isFinal ? undefined : soonest };
   draft.putRun({ ...run, restart: { ...restart, attempts, obstacle: message }, volatile, revision });
   if (isSpent) moveRun(draft, run.runId, 'attempts-spent');
   else armRestart(draft, run.runId);
