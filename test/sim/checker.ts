@@ -21,7 +21,7 @@ import type { Simulation } from './simulation.js';
 import { wordsOf } from './transcript.js';
 import type { Worker } from './worker.js';
 
-/** Holds the invariants of DESIGN.md's section 10 against everything that happens, as it happens. */
+/** Holds the invariants of src/core/README.md against everything that happens, as it happens. */
 export class Checker {
   readonly #watchdog = new Watchdog();
   readonly #reservations: Reservations;
