@@ -78,11 +78,13 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
     return stopping;
   };
   const shutDown = async (failure?: Error) => {
+    logger.info('orchestrator stopping');
     for (const server of servers) await server.stop();
     started?.stopLoop();
     await started?.closeDataPlane();
     store.close();
     unlock();
+    logger.info('orchestrator stopped');
     end(failure);
   };
   try {

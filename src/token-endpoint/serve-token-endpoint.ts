@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { pino, stdTimeFunctions } from 'pino';
 import { TokenEndpointEvent } from '../../gen/stageplane/v1/token_endpoint.js';
 import { limits } from '../core/limits.js';
 import { LineSplitter } from '../worker/line-splitter.js';
@@ -10,7 +10,10 @@ const TERMINATED = 128 + 15;
 
 /** Connects a token endpoint with its process: stdin, stdout, stderr, signals and the exit. Runs until that ends. */
 export function serveTokenEndpoint(): void {
-  const log = pino({ base: { pid: process.pid } }, pino.destination({ dest: 2, sync: true }));
+  const log = pino(
+    { base: { pid: process.pid }, timestamp: stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: true }),
+  );
   const endpoint = new TokenEndpoint({
     say,
     log,

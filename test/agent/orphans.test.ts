@@ -72,7 +72,7 @@ it.skipIf(!hasSetpriv)('a worker that ignores everything ends with its agent all
   await beacon.signs.find((sign) => sign === `down stage ${pid}`);
 });
 
-it('a worker that outlives its agent is ended by the next one, which says so and starts afresh', async () => {
+it('a worker that outlives its agent is ended by the next one, which says so and starts afresh (I18)', async () => {
   // Without the program by which the kernel would end it.
   const { beacon, dataFolder, log, orchestrator, start, provision } = await openAgents('immortal', '/nowhere');
   const first = start();

@@ -66,8 +66,8 @@ const fake = new FakeOrchestrator({
     throw new RpcError(status.FAILED_PRECONDITION, 'RUN_NOT_DONE', 'run 8 is RUNNING');
   },
   getStageLog: ({ stageIndex }: GetStageLogRequest) =>
-    stageIndex === 0
-      ? GetStageLogResponse.fromPartial({})
+    stageIndex !== 1
+      ? GetStageLogResponse.fromPartial({ fromFault: stageIndex === 2 })
       : GetStageLogResponse.fromPartial({ lines: ['loading', 'bad \u001b[31mline'], fromFault: true }),
   planRun: ({ plan }: { plan: { stageCount: number } }) =>
     plan.stageCount === 3
@@ -147,6 +147,14 @@ describe('one thing', () => {
       stdout: '',
       stderr: 'stageplane: stage 0 of run 7 has written no log\n',
     });
+  });
+
+  it('does not call a log empty whose agent cannot be asked', async () => {
+    const { stdout, stderr } = await ask('runs', 'logs', '7', '2');
+    expect([stdout, stderr]).toEqual([
+      '',
+      'stageplane: the agent of stage 2 of run 7 is away: ask again when it is back\n',
+    ]);
   });
 
   it('shows a log, and that its agent is away', async () => {

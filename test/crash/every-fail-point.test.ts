@@ -9,7 +9,9 @@ const MOST_PASSAGES = 100;
 /** Milliseconds for some 20 starts of a process: a second each where nobody else computes, and five where many do. */
 const PATIENCE = 600_000;
 
-describe.concurrent('kill -9 at every passage of every point loses nothing that was told and starts nothing twice', () => {
+const nothing = 'loses nothing that was told and starts nothing twice (I3, I4, I9, I11, I17, I18)';
+
+describe.concurrent(`kill -9 at every passage of every point ${nothing}`, () => {
   it.for(failPointNames)('%s', { timeout: PATIENCE }, async (name, { onTestFinished }) => {
     // Of its own context: the imported one would be another test's, as they run at once.
     const story = new CrashStory(temporaryFolder(onTestFinished));

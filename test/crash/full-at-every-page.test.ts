@@ -47,7 +47,7 @@ function wholeLife(): StoredWorld {
   return world;
 }
 
-it('a disk that is full at any page loses no turn that was committed, and none is half there', (context) => {
+it('a disk that is full at any page loses no turn that was committed, and none is half there (I11)', (context) => {
   if (!canMount()) context.skip('needs root and mount(8) for a file system of its own');
   const expected = wholeLife();
   const disk = mountedFolder('size=64k');

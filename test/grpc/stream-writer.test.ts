@@ -49,7 +49,7 @@ function bigNode(id: number, name = 'x'.repeat(10_000)): WatchNodesResponse {
   return { update: { $case: 'node', value: Node.fromPartial({ nodeId: BigInt(id), name }) } };
 }
 
-test('a consumer that does not read is dropped with RESOURCE_EXHAUSTED, and memory stays bounded', async () => {
+test('a consumer that does not read is dropped with RESOURCE_EXHAUSTED, and memory stays bounded (I16)', async () => {
   const left = signalled<{ accepted: number; end: StreamEnd; most: number; later: boolean }>();
   const { call, client } = await watch(async (stream) => {
     let accepted = 0;

@@ -43,7 +43,7 @@ function mend(network: TcpProxy): void {
 const stagesBegun = () => [...networks.keys()].map((name) => cluster.workersOf(name).length);
 
 it.each(seeds)(
-  'seed %i: a run over links that break serves or says why not, and no stage starts twice',
+  'seed %i: a run over links that break serves or says why not, and no stage starts twice (I3)',
   async (seed) => {
     const random = seeded(seed);
     await until(async () => (await connectedNodes(cluster)) === 2);

@@ -31,7 +31,7 @@ const plan = PlanRequest.fromPartial({
   placement: { $case: 'automatic', value: {} },
 });
 
-it('memory of a live run is not promised twice, and is free again when its stages are stopped', async () => {
+it('memory of a live run is not promised twice, and is free again when its stages are stopped (I7)', async () => {
   const { client, address } = await runOrchestrator();
   const agents = [await joinSmall(address, 'alpha'), await joinSmall(address, 'beta')];
   const create = async (requestId: string) => {

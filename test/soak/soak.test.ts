@@ -18,7 +18,7 @@ const MIB = 1024 ** 2;
 const timings = { ...defaultTimings, heartbeat: 2000, grace: 3000, graceAfterStart: 3000, lease: 12_000 };
 
 it(
-  `${AGENTS} agents come, run, fault, are drained and go for ${seconds} s: nothing lost, nothing doubled, nothing kept`,
+  `${AGENTS} agents come, run, fault, are drained and go for ${seconds} s: nothing lost, doubled or kept (I3, I17, I18)`,
   async () => {
     const daemon = await Daemon.start(temporaryFolder(), timings);
     onTestFinished(() => daemon.stop());

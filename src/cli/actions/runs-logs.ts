@@ -20,8 +20,11 @@ export function runsLogs({ values, output }: Invocation<LogValues>): Promise<Exi
     const answer = await unaryCall(client, service.getStageLog, { runId, stageIndex, maxLines });
     if (output.json) output.document({ lines: [], ...(GetStageLogResponse.toJSON(answer) as object) });
     else for (const line of answer.lines) output.print(escapeControls(line));
-    if (answer.lines.length === 0) output.note('NO_LOG', `stage ${stageIndex} of run ${runId} has written no log`);
-    if (answer.fromFault) output.note('FROM_FAULT', 'the agent is away; these lines travelled with the fault');
+    const isEmpty = answer.lines.length === 0;
+    if (answer.fromFault && isEmpty)
+      output.note('NO_LOG', `the agent of stage ${stageIndex} of run ${runId} is away: ask again when it is back`);
+    else if (answer.fromFault) output.note('FROM_FAULT', 'the agent is away; these lines travelled with the fault');
+    else if (isEmpty) output.note('NO_LOG', `stage ${stageIndex} of run ${runId} has written no log`);
     return exitCode.ok;
   });
 }

@@ -5,10 +5,11 @@ import { escapeControls } from './escape.js';
 export function drainLines({ node, stagesLeft }: DrainNodeResponse): string[] {
   const name = escapeControls(node?.name ?? '');
   if (stagesLeft === 0) return [`${name} is drained: no stage is left, and none comes until it is uncordoned`];
+  const count = (stages: number) => `${stages} ${stages === 1 ? 'stage' : 'stages'}`;
   const runs = node?.drain?.runs ?? [];
   const until = node?.drain?.deadline ? `, until ${node.drain.deadline.toISOString()}` : '';
   return [
-    `${name} has ${stagesLeft} ${stagesLeft === 1 ? 'stage' : 'stages'} left${until}`,
-    ...runs.map(({ runId, stages, waits }) => `  run ${runId} (${stages}) ${escapeControls(waits)}`),
+    `${name} has ${count(stagesLeft)} left${until}`,
+    ...runs.map(({ runId, stages, waits }) => `  run ${runId}, ${count(stages)}: ${escapeControls(waits)}`),
   ];
 }

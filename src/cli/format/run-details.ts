@@ -1,7 +1,6 @@
 import {
   RestartMode,
   type Run,
-  RunOutcome,
   type StageStatus,
   type StageUsage,
   type TextLoad,
@@ -12,6 +11,7 @@ import { formatAge } from './duration.js';
 import { escapeControls } from './escape.js';
 import { label } from './labels.js';
 import { layerBar } from './layer-bar.js';
+import { runState } from './run-state.js';
 import { renderFields, renderTable } from './table.js';
 
 const BAR_CELLS = 24;
@@ -37,12 +37,11 @@ export function runDetails(run: Run, now: Date): string {
 }
 
 function runFields(run: Run, now: Date): (readonly [string, string])[] {
-  const ended = run.outcome === RunOutcome.RUN_OUTCOME_UNSPECIFIED ? '' : ` ${label.runOutcome(run.outcome)}`;
   return [
     ['run', String(run.runId)],
     ['model', escapeControls(run.plan?.model?.modelId ?? '')],
     ['mode', label.runMode(run.mode)],
-    ['phase', `${label.runPhase(run.phase)}${ended}`],
+    ['phase', runState(run)],
     ...(run.cause ? [['cause', causeLine(run.cause)] as const] : []),
     ...(run.fidelity ? [['fidelity', escapeControls(run.fidelity)] as const] : []),
     ...(run.textLoad ? [['text', textLoad(run.textLoad)] as const] : []),
@@ -59,7 +58,7 @@ function restartFields({ restart, restarts, lastCause, restartObstacle }: Run): 
   if (restart?.mode !== RestartMode.RESTART_MODE_ON_FAULT) return [];
   return [
     ['restarts', `${restarts} of ${restart.maxAttempts}`],
-    ...(lastCause ? [['last cause', causeLine(lastCause)] as const] : []),
+    ...(lastCause ? [['cause before', causeLine(lastCause)] as const] : []),
     ...(restartObstacle ? [['no new plan', escapeControls(restartObstacle)] as const] : []),
   ];
 }

@@ -1,23 +1,23 @@
 import { LoadProgress_Phase as LoadPhase, StagePhase } from '../../../gen/stageplane/v1/run.js';
 import { formatBytes } from '../../core/format-bytes.js';
-import { isOver, type RunView, type StageView } from '../run-view.js';
+import type { RunView, StageView } from '../run-view.js';
 import { causeLine } from './cause.js';
 import { escapeControls } from './escape.js';
 import { exceededPhrase } from './exceeded-phrase.js';
 import { label } from './labels.js';
 import { progressBar } from './layer-bar.js';
+import { runState } from './run-state.js';
 
 const BAR_CELLS = 24;
 
 /** A run as a picture for a live terminal: one line for the run, one per stage. */
 export function runFrame(view: RunView): string {
   const nodeWidth = Math.max(...view.stages.map(({ node }) => escapeControls(node).length), 0);
-  const state = isOver(view) ? `DONE  ${label.runOutcome(view.outcome)}` : label.runPhase(view.phase);
   const again = view.generation > 1 ? `  generation ${view.generation}` : '';
   const cause = view.cause ? [`  ${causeLine(view.cause)}`] : [];
   const fidelity = view.fidelity ? `  fidelity ${escapeControls(view.fidelity)}` : '';
   return [
-    `run ${view.runId}  ${state}${again}${fidelity}`,
+    `run ${view.runId}  ${runState(view)}${again}${fidelity}`,
     ...view.stages.map((stage) => stageLine(stage, nodeWidth)),
     ...cause,
   ].join('\n');

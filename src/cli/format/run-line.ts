@@ -1,8 +1,6 @@
 import {
   LoadProgress_Phase as LoadPhase,
-  RunPhase as Phase,
   type RunEvent,
-  RunOutcome,
   type RunPhaseChanged,
   type StageStatus,
 } from '../../../gen/stageplane/v1/run.js';
@@ -12,6 +10,7 @@ import { causeLine } from './cause.js';
 import { escapeControls } from './escape.js';
 import { exceededPhrase } from './exceeded-phrase.js';
 import { label } from './labels.js';
+import { runState } from './run-state.js';
 
 /** One committed event on one line: `12:03:04  run 7  stage 0 on alpha  READY`. */
 export function eventLine(view: RunView, event: RunEvent): string {
@@ -53,11 +52,10 @@ function whatHappened(view: RunView, { detail, generation }: RunEvent): string {
   }
 }
 
-function runPhase({ phase, outcome, cause, stages }: RunPhaseChanged, generation: number): string {
-  const ended = outcome === RunOutcome.RUN_OUTCOME_UNSPECIFIED ? '' : `  ${label.runOutcome(outcome)}`;
+function runPhase(change: RunPhaseChanged, generation: number): string {
+  const { cause, stages } = change;
   const again = stages.length > 0 ? `  generation ${generation} on ${nodesOf(stages)}` : '';
-  const isUndecided = phase === Phase.RUN_PHASE_TEARING_DOWN && ended === '';
-  return `${label.runPhase(phase)}${ended}${again}${isUndecided ? ', then it begins again' : ''}${cause ? `  ${causeLine(cause)}` : ''}`;
+  return `${runState(change)}${again}${cause ? `  ${causeLine(cause)}` : ''}`;
 }
 
 function nodesOf(stages: readonly StageStatus[]): string {

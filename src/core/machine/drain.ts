@@ -74,7 +74,7 @@ function whatFor({ phase, mode, restart }: RunState, held: readonly StageState[]
 }
 
 function drained({ name }: NodeState, { runId, restart }: RunState): StageFault {
-  const next = restart?.basis ? 'it begins again on other nodes' : 'create it again, on other nodes';
+  const next = restart?.basis ? 'it begins again if it fits on other nodes' : 'create it again, on other nodes';
   return {
     reason: StageFaultReason.STAGE_FAULT_REASON_NODE_DRAINED,
     message: `node "${name}", which held a stage of run ${runId}, is drained: ${next}`,

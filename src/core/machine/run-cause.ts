@@ -39,13 +39,13 @@ export function silentCause(
   );
   if (!silent) return undefined;
   const what = `node "${nameOf(silent.nodeId)}" went out of contact, and stage ${silent.index} with it`;
-  const { message, logTail } = complaint.fault;
   return {
     ...complaint,
     fault: {
       reason: StageFaultReason.STAGE_FAULT_REASON_PEER_LOST,
-      message: clipText(`${what}: ${message}`, limits.faultMessageBytes),
-      logTail,
+      message: clipText(`${what}: ${complaint.fault.message}`, limits.faultMessageBytes),
+      // What the complaint brought are the lines of whoever complained.
+      logTail: [],
     },
     stageIndex: silent.index,
     nodeId: silent.nodeId,

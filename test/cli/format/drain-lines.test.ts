@@ -12,7 +12,7 @@ it('a drain is told run by run, and in one line when it is over', () => {
   };
   expect(drainLines(DrainNodeResponse.fromPartial({ stagesLeft: 2, node }))).toEqual([
     'alpha has 2 stages left, until 2026-03-04T03:04:05.000Z',
-    '  run 7 (2) goes on until its prompt is answered',
+    '  run 7, 2 stages: goes on until its prompt is answered',
   ]);
   expect(drainLines(DrainNodeResponse.fromPartial({ stagesLeft: 0, node }))).toEqual([
     'alpha is drained: no stage is left, and none comes until it is uncordoned',

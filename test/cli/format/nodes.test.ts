@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { NodeConditionType as Type } from '../../../gen/stageplane/v1/node.js';
 import { nodeDetails } from '../../../src/cli/format/node-details.js';
+import { nodeState } from '../../../src/cli/format/node-state.js';
 import { nodeTable } from '../../../src/cli/format/node-table.js';
 import { alpha, beta } from '../sample.js';
 
@@ -14,6 +16,14 @@ describe('nodes in words', () => {
     expect(lines[1]).toContain('cpu 12.0 GiB of 16.0 GiB (3.0 GiB reserved)');
     expect(lines[2]).toContain('cpu 12.0 GiB of 16.0 GiB');
     expect(lines[2]).not.toContain('reserved');
+  });
+
+  it('call a node drained once no stage of it is left', () => {
+    const draining = [{ type: Type.NODE_CONDITION_TYPE_DRAINING, met: true, message: '' }];
+    const conditions = [...alpha.conditions, ...draining];
+    const left = { runId: 7n, stages: 1, waits: 'is being stopped' };
+    expect(nodeState({ ...alpha, conditions, drain: { deadline: now, runs: [left] } })).toBe('draining');
+    expect(nodeState({ ...alpha, conditions, drain: { deadline: now, runs: [] } })).toBe('drained');
   });
 
   it('tell a device without stages from one of which nobody has said what its stages take', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RestartMode, Run, StageStatus, StageUsage, TextLoad } from '../../../gen/stageplane/v1/run.js';
+import { RestartMode, Run, RunPhase, StageStatus, StageUsage, TextLoad } from '../../../gen/stageplane/v1/run.js';
 import { runDetails } from '../../../src/cli/format/run-details.js';
 
 const now = new Date('2026-03-04T03:04:05Z');
@@ -27,6 +27,7 @@ describe('a run in words', () => {
     const run = Run.fromPartial({
       runId: 7n,
       generation: 2,
+      phase: RunPhase.RUN_PHASE_TEARING_DOWN,
       restarts: 1,
       restart: { mode: RestartMode.RESTART_MODE_ON_FAULT, maxAttempts: 3 },
       lastCause: { reason: 25, message: 'it was out of contact', nodeName: 'beta', stageIndex: 1, component: 'agent' },
@@ -34,8 +35,9 @@ describe('a run in words', () => {
       earlierStages: [gone],
     });
     const text = runDetails(run, now);
+    expect(text).toMatch(/^phase: +TEARING_DOWN, then it begins again$/m);
     expect(text).toMatch(/^restarts: +1 of 3$/m);
-    expect(text).toMatch(/^last cause: +stage 1 on beta, agent: NODE_LOST: it was out of contact$/m);
+    expect(text).toMatch(/^cause before: +stage 1 on beta, agent: NODE_LOST: it was out of contact$/m);
     expect(text).toMatch(/^no new plan: +no node fits$/m);
     expect(text).toContain('stage 1 of generation 1 on beta (3) is LOST and may still be alive');
   });

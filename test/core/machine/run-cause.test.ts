@@ -19,6 +19,7 @@ describe('a silent node', () => {
       fault: {
         reason: Reason.STAGE_FAULT_REASON_PEER_LOST,
         message: 'node "beta" went out of contact, and stage 1 with it: edge 2 was closed',
+        logTail: [],
       },
       stageIndex: 1,
       nodeId: nodeId(3n),

@@ -326,7 +326,7 @@ describe('whatever the pool', () => {
     PlacementObjective.PLACEMENT_OBJECTIVE_BALANCED,
   );
 
-  it('every layer is placed once, within what its node can give, and every node is accounted for', () => {
+  it('every layer is placed once, within what its node can give, and every node is accounted for (I15)', () => {
     fc.assert(
       fc.property(sizes, objectives, (gigabytes, objective) => {
         const nodes = gigabytes.map((size, at) => node(BigInt(at + 2), Math.floor(size * GIB)));
