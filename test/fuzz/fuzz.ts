@@ -23,6 +23,8 @@ export interface Target {
 }
 
 const MOST_POOLED = 2000;
+/** What is larger is run, but changed no further: it would only make the next ones slow. */
+const MOST_POOLED_BYTES = 16 * 1024;
 const MOST_KEPT_BYTES = 1024;
 const seconds = Number(process.env.FUZZ_SECONDS ?? 15);
 
@@ -65,7 +67,7 @@ class Session {
     while (performance.now() - start < seconds * 1000) {
       const input = Buffer.from(this.target.mutate(Buffer.from(this.#random.pick(this.#pool)), this.#random));
       const isNew = await this.#try(input);
-      if (isNew && this.#pool.length < MOST_POOLED) this.#pool.push(input);
+      if (isNew && input.length <= MOST_POOLED_BYTES && this.#pool.length < MOST_POOLED) this.#pool.push(input);
       inputs += 1;
       // What is asynchronous inside must get its turn, and so must the runner that waits for us.
       if (inputs % 64 === 0) await new Promise(setImmediate);

@@ -4,7 +4,16 @@ import type { Random } from '../sim/random.js';
 const hostileValues = [
   ...['null', 'true', '{}', '[]', '""', '-1', '1.5', '1e400', '-0', '4294967296', '"NaN"', '"0x10"', '" 7 "', '"1e3"'],
   ...['18446744073709551615', '"18446744073709551616"', '"-1"', '"-9223372036854775809"', '"\\ud800"', '"\\u0000"'],
-  ...['"NO_SUCH_NAME"', '9999', '2147483648', '{"__proto__":{"polluted":1}}', '[[[]]]', '{"$case":"stop"}', 'NaN', "'a'"],
+  ...[
+    '"NO_SUCH_NAME"',
+    '9999',
+    '2147483648',
+    '{"__proto__":{"polluted":1}}',
+    '[[[]]]',
+    '{"$case":"stop"}',
+    'NaN',
+    "'a'",
+  ],
 ];
 const hostileKeys = ['__proto__', 'constructor', 'toString', '$case', 'hasOwnProperty', 'value', 'length', 'toJSON'];
 
