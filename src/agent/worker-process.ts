@@ -214,6 +214,8 @@ export class WorkerProcess {
   async #tellFault(fault: StageFault): Promise<void> {
     await eventLoopTurn();
     await eventLoopTurn();
+    // It broke its word meanwhile, and has failed.
+    if (this.#state !== 'living') return;
     this.#listener?.faulted(boundedFault(fault, this.logTail));
   }
 

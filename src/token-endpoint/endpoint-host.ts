@@ -52,7 +52,12 @@ export class EndpointHost {
   readonly #health: HealthCheck;
   readonly #helloTimer: NodeJS.Timeout;
   #killTimer: NodeJS.Timeout | undefined;
+  #greeted = false;
+  #wasReady = false;
+  /** Asked to end, or lost. */
   #isOver = false;
+  /** Nothing that it says counts any more. */
+  #isLost = false;
 
   constructor(
     readonly listener: EndpointListener,
@@ -128,6 +133,7 @@ export class EndpointHost {
 
   #read(chunk: Buffer): void {
     for (const line of this.#lines.push(chunk)) {
+      if (this.#isLost) return;
       const problem = this.#take(line);
       if (problem !== undefined) this.#lose('WORKER_PROTOCOL', `wrote a line that ${problem}`);
     }
@@ -139,6 +145,10 @@ export class EndpointHost {
     if (parsed.kind === 'malformed') return parsed.problem;
     const { event } = parsed.message;
     if (event === undefined) return 'has none of the events of the protocol';
+    if ((event.$case === 'hello') === this.#greeted) {
+      return event.$case === 'hello' ? 'says hello a second time' : `says ${event.$case} before hello`;
+    }
+    if (event.$case === 'ready' && this.#wasReady) return 'says ready a second time';
     this.#pass(event);
     return undefined;
   }
@@ -147,9 +157,11 @@ export class EndpointHost {
     switch (event.$case) {
       case 'hello':
         clearTimeout(this.#helloTimer);
+        this.#greeted = true;
         this.#health.start();
         break;
       case 'ready':
+        this.#wasReady = true;
         this.listener.ready();
         break;
       case 'delta':
@@ -179,6 +191,7 @@ export class EndpointHost {
   #over(fault: EndpointFault): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#isLost = true;
     this.#quiet();
     this.#child.kill('SIGKILL');
     this.#answers.end(fault.message);
