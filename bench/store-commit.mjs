@@ -119,5 +119,7 @@ function changes(cluster, events) {
     events,
     answers: [],
     footprints: [],
+    tokens: new Map(),
+    certificates: new Map(),
   };
 }

@@ -24,6 +24,11 @@ const hopeless: ReadonlySet<string> = new Set([
   'NODE_ID_TAKEN',
   'NODE_ID_OUT_OF_RANGE',
   'EPOCH_OUT_OF_RANGE',
+  'NOT_ENROLLED',
+  'OTHER_INSTANCE',
+  'OTHER_NAME',
+  'ROLE_MISSING',
+  'CERTIFICATE_REVOKED',
   // Of the Hello, which says the same each time: an engine's name that is too long, for one.
   'INVALID_FIELDS',
 ]);

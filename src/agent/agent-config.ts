@@ -34,7 +34,11 @@ export interface AgentConfig {
   readonly stepDeadline?: number | undefined;
   /** How edges reach this node and leave it; without a word, the nodes of one machine find each other. */
   readonly edges?: EdgeFlags | undefined;
-  /** Plain text when absent. */
+  /** A join token, for an agent that has no certificate yet; without either it talks in plain text. */
+  readonly join?: string | undefined;
+  /** `host:port` where the token is redeemed; by default the port after that of the first orchestrator. */
+  readonly enroll?: string | undefined;
+  /** Instead of what the data folder has. Plain text when both have none. */
   readonly credentials?: ChannelCredentials | undefined;
   readonly workerTimings?: Partial<WorkerTimings> | undefined;
   readonly logger: Logger;

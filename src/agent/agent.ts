@@ -10,6 +10,7 @@ import { confineWorkers, limitFlags } from './confine-workers.js';
 import { engineBuilds } from './engine-builds.js';
 import { type Greeting, greetWorker } from './greet-worker.js';
 import { loadIdentity } from './identity.js';
+import { type NodeAccess, openNodeAccess } from './node-access.js';
 import { NodeAgent } from './node-agent.js';
 import { NodeEdges } from './node-edges.js';
 import { WorkerPool } from './worker-pool.js';
@@ -83,6 +84,9 @@ async function runIn(
 ): Promise<AgentEnd> {
   const loaded = loadIdentity(config.dataFolder, config.rejoin ?? false);
   if (loaded.kind === 'refused') return loaded;
+  const opened = await openNodeAccess(config, loaded.identity.instanceId, stopped);
+  if (opened.kind === 'refused' || opened.kind === 'stopped') return opened;
+  const access = opened.kind === 'open' ? opened.access : undefined;
   const register = new WorkerRegister(join(config.dataFolder, 'workers.json'), config.logger);
   // Before the edges: what is left may still listen there.
   await register.begin();
@@ -93,7 +97,7 @@ async function runIn(
     const refusal = await edges.begin(loaded.identity);
     if (refusal !== undefined) return { kind: 'refused', message: refusal.message };
     if (stopped.aborted) return { kind: 'stopped' };
-    return await runWith({ edges, register, identity: loaded.identity, config }, stopped, started);
+    return await runWith({ edges, register, identity: loaded.identity, access, config }, stopped, started);
   } finally {
     await edges.close();
     register.end();
@@ -103,12 +107,13 @@ async function runIn(
 interface Parts {
   readonly config: AgentConfig;
   readonly identity: Identity;
+  readonly access: NodeAccess | undefined;
   readonly edges: NodeEdges;
   readonly register: WorkerRegister;
 }
 
 async function runWith(
-  { config, identity, edges, register }: Parts,
+  { config, identity, access, edges, register }: Parts,
   stopped: AbortSignal,
   started: (agent: NodeAgent) => void,
 ): Promise<AgentEnd> {
@@ -126,7 +131,7 @@ async function runWith(
   }
   const builds = await engineBuilds(program, greeting.hello.engines);
   const pool = fillPool(config, program, startWorker, first);
-  const agent = new NodeAgent({ config, identity, logFolder: logs.path, builds, pool, edges });
+  const agent = new NodeAgent({ config, identity, access, logFolder: logs.path, builds, pool, edges });
   started(agent);
   const leave = () => agent.leave(String(stopped.reason));
   if (stopped.aborted) leave();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { NodeDescriptor } from '../../gen/stageplane/v1/node.js';
 import type { StageLogRequest, Welcome } from '../../gen/stageplane/v1/node_agent_service.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
@@ -8,14 +9,17 @@ import type { AgentEffect } from '../core/machine/agent/effects.js';
 import type { AgentEvent } from '../core/machine/agent/events.js';
 import { type Identity, stageName } from '../core/machine/agent/state.js';
 import type { StageKey } from '../core/machine/state.js';
+import { orchestratorCredentials } from '../grpc/tls-credentials.js';
 import { version } from '../version.js';
 import type { AgentConfig } from './agent-config.js';
 import { AgentLoop } from './agent-loop.js';
 import type { AgentSession, AgentSessionCallbacks } from './agent-session.js';
 import { Alarm } from './alarm.js';
+import { CertificateRenewal } from './certificate-renewal.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { saveIdentity } from './identity.js';
 import { describeMachine, offerEngines } from './inventory.js';
+import type { NodeAccess } from './node-access.js';
 import type { NodeEdges } from './node-edges.js';
 import { nodeName } from './node-name.js';
 import { type KeeperEnd, SessionKeeper } from './session-keeper.js';
@@ -28,6 +32,8 @@ import type { WorkerPool } from './worker-pool.js';
 export interface NodeAgentParts {
   readonly config: AgentConfig;
   readonly identity: Identity;
+  /** Absent where the orchestrator asks nobody for a certificate. */
+  readonly access?: NodeAccess | undefined;
   /** Where the logs of stages are kept. */
   readonly logFolder: string;
   /** Builds of the engines that the worker has said it can load, by name. */
@@ -50,6 +56,7 @@ export class NodeAgent {
   };
   #session: { readonly number: number; readonly stream: AgentSession } | undefined;
   #lastSession: Promise<unknown> = Promise.resolve();
+  #renewal: CertificateRenewal | undefined;
   #hasLeft!: () => void;
   readonly #left: Promise<void>;
   /** As measured for the session that is opened next. */
@@ -64,7 +71,7 @@ export class NodeAgent {
     this.#loop = new AgentLoop({
       identity,
       rules: {
-        name: config.name ?? nodeName(),
+        name: config.name ?? parts.access?.identity.name ?? nodeName(),
         processId: randomUUID(),
         pinnedNodeId: config.nodeId ?? 0n,
         maxStages: Math.min(config.maxStages ?? limits.heldStagesPerNode, limits.heldStagesPerNode),
@@ -91,9 +98,10 @@ export class NodeAgent {
   /** Runs until `leave`, or until the orchestrator will never have this agent. No worker is left then. */
   async run(): Promise<KeeperEnd> {
     const { config, pool } = this.parts;
+    this.#renewal = this.#keepCertificate();
     const keeper = new SessionKeeper({
       addresses: config.orchestrator,
-      credentials: config.credentials,
+      credentials: () => this.#credentials(),
       host: {
         prepare: () => this.#describe(),
         callbacks: (session) => this.#callbacks(session),
@@ -105,6 +113,7 @@ export class NodeAgent {
     const end = await keeper.run(this.#stopped.signal);
     if (end.kind === 'refused') this.leave('the orchestrator refuses this agent');
     await this.#left;
+    this.#renewal?.stop();
     for (const alarm of Object.values(this.#alarms)) alarm.cancel();
     await pool.close();
     return end;
@@ -113,6 +122,21 @@ export class NodeAgent {
   /** Stops all stages, then says Goodbye. */
   leave(reason: string): void {
     this.#loop.take({ kind: 'leave-requested', reason });
+  }
+
+  /** Stages go on while the session changes to the new one. */
+  #keepCertificate(): CertificateRenewal | undefined {
+    const { access, config } = this.parts;
+    if (!access) return undefined;
+    const renewed = () => this.#session?.stream.close('the certificate was renewed');
+    return new CertificateRenewal({ access, addresses: config.orchestrator, renewed, logger: config.logger });
+  }
+
+  #credentials(): ChannelCredentials | undefined {
+    const { config } = this.parts;
+    if (!this.#renewal) return config.credentials;
+    const { ca, ...own } = this.#renewal.current;
+    return orchestratorCredentials(ca, own);
   }
 
   async #describe(): Promise<void> {

@@ -19,7 +19,8 @@ export interface SessionHost {
 export interface SessionKeeperOptions {
   /** Tried in turn; at least one. */
   readonly addresses: readonly string[];
-  readonly credentials?: ChannelCredentials | undefined;
+  /** Asked before each session: what is shown may have been renewed. */
+  readonly credentials?: () => ChannelCredentials | undefined;
   readonly host: SessionHost;
   readonly logger: Logger;
 }
@@ -49,11 +50,12 @@ export class SessionKeeper {
   }
 
   async #oneSession(signal: AbortSignal): Promise<AgentSessionEnd> {
-    const { addresses, credentials, host } = this.options;
+    const { addresses, host } = this.options;
     await host.prepare();
     // Stopped in the meantime: nobody would end a session that is opened now.
     if (signal.aborted) return { kind: 'closed', why: 'stopped' };
     const session = ++this.#session;
+    const credentials = this.options.credentials?.();
     const address = addresses[(session - 1) % addresses.length] ?? '';
     const stream = new AgentSession({ address, callbacks: this.#listen(session), ...(credentials && { credentials }) });
     host.opened(session, stream);

@@ -1,6 +1,7 @@
 import { Command as Commander, Option } from 'commander';
 import { version } from '../version.js';
 import type { Command, Given } from './command.js';
+import { accessCommands } from './commands/access.js';
 import { agentCommand } from './commands/agent.js';
 import { backupCommands } from './commands/backup.js';
 import { demoCommand } from './commands/demo.js';
@@ -31,6 +32,7 @@ const commands: readonly Command[] = [
   ...nodesCommands,
   serverInfoCommand,
   ...backupCommands,
+  ...accessCommands,
   doctorCommand,
   demoCommand,
   versionCommand,
@@ -40,6 +42,8 @@ const groupSummaries: Readonly<Record<string, string>> = {
   runs: 'look at runs and end them',
   nodes: 'look at nodes and keep stages away from them',
   server: 'look at the orchestrator of this machine',
+  token: 'let machines and people in',
+  cert: 'look at certificates and revoke them',
 };
 
 /**

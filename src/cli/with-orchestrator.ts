@@ -11,13 +11,14 @@ export async function withOrchestrator(
   address: string,
   command: (client: OrchestratorServiceClient) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const client = openClient(address, OrchestratorServiceClient);
+  let client: OrchestratorServiceClient | undefined;
   try {
+    client = openClient(address, OrchestratorServiceClient);
     return await command(client);
   } catch (error) {
     if (error instanceof RpcError) return output.fail(rpcFailure(error, address));
     throw error;
   } finally {
-    client.close();
+    client?.close();
   }
 }

@@ -152,6 +152,36 @@ export const limits = {
   /** Events that a watch reads from the store at once. */
   eventsPerRead: 500,
 
+  // --- who may come in
+  /** Join tokens that have not expired: more than one for each of a large pool's machines at once is a mistake. */
+  joinTokens: 1000,
+  /** Milliseconds that a join token is good for when nobody says: as long as it takes to walk to the machine. */
+  joinTokenMillis: 60 * 60_000,
+  /** Milliseconds that a join token may be good for; what lies in scripts for longer is forgotten there. */
+  longestJoinTokenMillis: 30 * 24 * 60 * 60_000,
+  /** Bytes of the secret of a join token: nobody guesses 256 bits. */
+  tokenSecretBytes: 32,
+  /** Certificates that were issued and have not expired: each node of the largest pool has one, and its renewal. */
+  certificates: 25_000,
+  /** Milliseconds of a node's or client's certificate when nobody says; agents renew theirs at half of it. */
+  certificateMillis: 90 * 24 * 60 * 60_000,
+  /** Milliseconds of the longest certificate that an orchestrator issues. */
+  longestCertificateMillis: 825 * 24 * 60 * 60_000,
+  /** Milliseconds of a CA, and of what lies beside its key: 10 years. */
+  caMillis: 10 * 365 * 24 * 60 * 60_000,
+  /** Milliseconds that a new certificate is dated back: clocks of machines differ. */
+  certificateSkewMillis: 5 * 60_000,
+  /** Bytes of a certificate request in DER; one for P-256 has about 300. */
+  csrBytes: 4096,
+  /** Certificates of a server's chain that are looked at; ours have two. */
+  chainLinks: 4,
+  /** Bytes of a file with a certificate or key. */
+  pemBytes: 64 * 1024,
+  /** Milliseconds of the longest timer of the runtime; above it fires at once. */
+  longestTimerMillis: 2 ** 31 - 1,
+  /** Milliseconds until an agent tries again to renew its certificate, at least. */
+  renewalRetryMillis: 60_000,
+
   // --- the pool
   /** Nodes that may ever join. */
   nodes: 10_000,

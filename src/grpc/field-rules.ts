@@ -51,6 +51,13 @@ export const fieldRules: Readonly<Record<string, FieldRule>> = {
   'stageplane.v1.StageSettings.engine': { maxBytes: limits.nameBytes },
   'stageplane.v1.StageSettings.device': { maxBytes: limits.nameBytes },
 
+  'stageplane.v1.EnrollRequest.secret': { required: true, maxBytes: limits.nameBytes },
+  'stageplane.v1.EnrollRequest.csr': { maxBytes: limits.csrBytes },
+  'stageplane.v1.EnrollRequest.name': { maxBytes: limits.nameBytes },
+  'stageplane.v1.EnrollRequest.default_name': { maxBytes: limits.nameBytes },
+  'stageplane.v1.EnrollRequest.instance_id': { maxBytes: limits.instanceIdBytes },
+  'stageplane.v1.RenewCertificateRequest.csr': { maxBytes: limits.csrBytes },
+
   'stageplane.v1.Hello.name': { required: true, maxBytes: limits.nameBytes },
   'stageplane.v1.Hello.instance_id': {
     required: true,

@@ -1,3 +1,4 @@
+import type { PeerCertificate } from 'node:tls';
 import { type Deadline, status } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { RpcError } from './rpc-error.js';
@@ -8,6 +9,8 @@ export interface CallContext {
   readonly method: string;
   /** Address of the client as the socket has it; `unknown` on a Unix socket. */
   readonly peer: string;
+  /** What the client has shown over mutual TLS. */
+  readonly certificate: PeerCertificate | undefined;
   /** When the client gives up; undefined when it waits for ever. */
   readonly deadline: Date | undefined;
   /** Fires when the call is over before its handler is: the client went away, gave up, was dropped, or we stop. */
@@ -20,6 +23,7 @@ export interface AnyServerCall {
   on(event: 'error', listener: (error: Error) => void): unknown;
   once(event: 'cancelled', listener: () => void): unknown;
   getPeer(): string;
+  getAuthContext(): { readonly sslPeerCertificate?: PeerCertificate };
   getPath(): string;
   getDeadline(): Deadline;
 }
@@ -51,11 +55,13 @@ export function openCall(call: AnyServerCall, logger: Logger): OpenCall {
   call.once('cancelled', () => abandon(new RpcError(status.CANCELLED, 'CLIENT_GONE', 'the client has gone')));
   // Peer and certificate are empty once the connection has closed, so they are read now.
   const peer = call.getPeer();
+  const certificate = call.getAuthContext().sslPeerCertificate;
   const method = call.getPath();
   const deadline = call.getDeadline();
   const context: CallContext = {
     method,
     peer,
+    certificate,
     deadline: deadline === Number.POSITIVE_INFINITY ? undefined : new Date(deadline),
     signal: abort.signal,
     logger: logger.child({ method, peer }),

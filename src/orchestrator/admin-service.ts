@@ -3,8 +3,10 @@ import type { Logger } from 'pino';
 import type { AdminServiceService, GetServerInfoResponse } from '../../gen/stageplane/v1/admin_service.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { RpcError } from '../grpc/rpc-error.js';
+import { accessCalls } from './access-calls.js';
 import type { Backups } from './backups.js';
 import type { Loop } from './loop.js';
+import type { Security } from './security.js';
 import { unimplemented } from './unimplemented.js';
 
 type Bodies = ServiceBodies<typeof AdminServiceService>;
@@ -13,7 +15,11 @@ type Bodies = ServiceBodies<typeof AdminServiceService>;
 export type ServerFacts = Pick<GetServerInfoResponse, 'version' | 'listenAddress' | 'dataFolder' | 'startedAt'>;
 
 /** AdminService, for the operator of this machine. */
-export function adminService(loop: Loop, facts: ServerFacts, backups: Backups, logger: Logger): Bodies {
+export function adminService(
+  loop: Loop,
+  facts: ServerFacts,
+  { backups, security, logger }: { backups: Backups; security: Security | undefined; logger: Logger },
+): Bodies {
   const { world } = loop;
   return {
     async getServerInfo() {
@@ -54,12 +60,8 @@ export function adminService(loop: Loop, facts: ServerFacts, backups: Backups, l
       return made;
     },
 
-    async createJoinToken() {
-      throw unimplemented('JOIN_TOKENS', 'joining by token', 'agents on this machine need none');
-    },
-    async revokeCertificate() {
-      throw unimplemented('CERTIFICATES', 'revoking a certificate', 'no certificate is issued yet');
-    },
+    ...accessCalls(loop, security),
+
     async listAuditEvents() {
       throw unimplemented('AUDIT', 'the audit log', 'the orchestrator logs each request');
     },

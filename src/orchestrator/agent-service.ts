@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import type { NodeAgentServiceService, SubscribeRequest } from '../../gen/stageplane/v1/node_agent_service.js';
-import { type SessionId, sessionId } from '../core/ids.js';
+import { type NodeId, nodeId, type SessionId, sessionId } from '../core/ids.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { createMessageValidator } from '../grpc/message-validator.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { throwIfAny } from '../grpc/throw-if-any.js';
+import { readIdentity } from '../pki/peer-identity.js';
 import type { Loop } from './loop.js';
 import { sessionEvent } from './session-event.js';
 import type { Sessions } from './sessions.js';
@@ -19,6 +20,8 @@ export function agentService(loop: Loop, sessions: Sessions): Bodies {
     async subscribe(requests, stream, context) {
       const session = sessionId(randomUUID());
       sessions.add(session, stream);
+      const id = context.certificate && readIdentity(context.certificate)?.nodeId;
+      const enrolled = id === undefined ? undefined : nodeId(id);
       let goodbye = false;
       let greeted = false;
       try {
@@ -28,7 +31,7 @@ export function agentService(loop: Loop, sessions: Sessions): Bodies {
           greeted = true;
           if (request.message?.$case === 'goodbye') goodbye = true;
           if (goodbye) break;
-          take(loop, sessions, session, request);
+          take(loop, sessions, { session, enrolled }, request);
           await loop.hasRoom();
         }
         context.logger.debug({ session, goodbye }, 'session ended');
@@ -40,11 +43,17 @@ export function agentService(loop: Loop, sessions: Sessions): Bodies {
   };
 }
 
-function take(loop: Loop, sessions: Sessions, session: SessionId, request: SubscribeRequest): void {
+interface Peer {
+  readonly session: SessionId;
+  /** By its certificate. */
+  readonly enrolled: NodeId | undefined;
+}
+
+function take(loop: Loop, sessions: Sessions, { session, enrolled }: Peer, request: SubscribeRequest): void {
   if (request.message?.$case === 'log') sessions.receiveLog(session, request.message.value);
   else {
     const event = sessionEvent(session, request);
-    if (event) loop.post(event);
+    if (event) loop.post(event.kind === 'hello-received' ? { ...event, enrolled } : event);
   }
 }
 

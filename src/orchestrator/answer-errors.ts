@@ -42,6 +42,8 @@ export function answerError(answer: Answer): RpcError {
       const message = `node "${answer.name}" is connected: drain it, stop its agent, then delete it`;
       return new RpcError(status.FAILED_PRECONDITION, 'NODE_CONNECTED', message);
     }
+    case 'access-refused':
+      return new RpcError(status[answer.code], answer.reason, answer.message);
     default:
       throw new Error(`${answer.kind} is no error`);
   }

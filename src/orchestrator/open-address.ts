@@ -4,5 +4,5 @@ import { isLoopback } from '../grpc/listen-address.js';
 export function openAddressProblem(listen: string): string | undefined {
   if (isLoopback(listen)) return undefined;
   const reason = 'can be reached from other machines and nothing is authenticated yet';
-  return `"${listen}" ${reason}; listen on 127.0.0.1, or add --insecure on a network you trust`;
+  return `"${listen}" ${reason}; listen on 127.0.0.1, run \`stageplane init\`, or add --insecure on a network you trust`;
 }

@@ -53,6 +53,8 @@ export function beginEpoch(store: Store, logger: Logger): StoredWorld {
     events: [],
     answers: [],
     footprints: [],
+    tokens: new Map(),
+    certificates: new Map(),
   });
   return { ...stored, cluster };
 }

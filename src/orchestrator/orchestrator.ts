@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { limits } from '../core/limits.js';
 import type { ClusterEvent } from '../core/machine/events.js';
 import type { Timings } from '../core/machine/timings.js';
 import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
+import { nextPort } from '../grpc/next-port.js';
+import { readAuthorityFolder } from '../pki/authority-folder.js';
+import { certificateDigest } from '../pki/certificate-digest.js';
+import { isInitialised } from '../pki/is-initialised.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
@@ -10,10 +15,12 @@ import type { Store } from '../store/store.js';
 import { adminSocketOf } from './admin-socket.js';
 import { systemClock } from './clock.js';
 import { type FailPoint, withFailPoint } from './fail-point.js';
+import { Gatekeeper } from './gatekeeper.js';
 import { ModelLibrary } from './model-library.js';
 import { openAddressProblem } from './open-address.js';
 import { beginEpoch, openLoop } from './open-loop.js';
-import { type Inside, type Listening, openAdminServer, openPublicServer } from './servers.js';
+import type { Security } from './security.js';
+import { type Inside, type Listening, openAdminServer, openEnrollmentServer, openPublicServer } from './servers.js';
 import { StartupError } from './startup-error.js';
 import { openDataPlane } from './text/data-plane.js';
 import type { TokenEndpoints } from './text/token-endpoints.js';
@@ -24,6 +31,10 @@ export interface OrchestratorConfig {
   readonly dataFolder: string;
   /** Where a relative model path is looked for, in order. */
   readonly models: readonly string[];
+  /** `host:port` where those without a certificate redeem tokens; by default the port after `listen`. Only after `init`. */
+  readonly enrollListen?: string | undefined;
+  /** Milliseconds of the certificates that it issues; default `limits.certificateMillis`. */
+  readonly certificateLifetime?: number | undefined;
   /** Allows an address that other machines reach, although nothing is authenticated. */
   readonly insecure: boolean;
   readonly timings: Timings;
@@ -39,6 +50,8 @@ export interface OrchestratorConfig {
 export interface Orchestrator {
   /** `host:port` with the real port. */
   readonly address: string;
+  /** Where tokens are redeemed; undefined where nobody needs one. */
+  readonly enrollAddress: string | undefined;
   /** Path of the socket of AdminService. */
   readonly adminSocket: string;
   /** Ends sessions and calls in good order; resolves when nothing is left. */
@@ -96,13 +109,28 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
     const { inside } = started;
     servers.push(await openPublicServer(inside, config.listen));
     const { address } = servers[0]!;
+    const enrollAddress = await openEnrollment(config, inside, servers);
     servers.push(await openAdminServer(inside, dataFolder, address));
-    logger.info({ address, dataFolder, epoch: inside.loop.world.cluster.epoch }, 'orchestrator ready');
-    return { address, adminSocket: adminSocketOf(dataFolder), stop: () => stop(), done };
+    const { epoch } = inside.loop.world.cluster;
+    logger.info({ address, dataFolder, epoch, ...(enrollAddress && { enrollAddress }) }, 'orchestrator ready');
+    return { address, enrollAddress, adminSocket: adminSocketOf(dataFolder), stop: () => stop(), done };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Where it listens, when there is a CA to enrol with. */
+async function openEnrollment(
+  { enrollListen, listen }: OrchestratorConfig,
+  inside: Inside,
+  servers: Listening[],
+): Promise<string | undefined> {
+  const { security } = inside;
+  if (!security) return undefined;
+  const enrollment = await openEnrollmentServer(inside, security, enrollListen ?? nextPort(listen));
+  servers.push(enrollment);
+  return enrollment.address;
 }
 
 interface Started {
@@ -120,13 +148,31 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const { endpoints, close: closeDataPlane } = tokenEndpoints
     ? { endpoints: tokenEndpoints(post), close: async () => {} }
     : await openDataPlane({ cluster, flags, library, post, logger });
+  const security = await openSecurity(config, (serial) => opened.loop.world.certificates.get(serial)?.revoked ?? false);
   const opened = openLoop({ store, stored, timings, clock: systemClock, endpoints, fail, failPoint, logger });
   const { loop, sessions, hub } = opened;
   const stopLoop = () => opened.stop();
-  return { inside: { loop, store, sessions, hub, library, endpoints, logger }, stopLoop, closeDataPlane };
+  return { inside: { loop, store, sessions, hub, library, endpoints, security, logger }, stopLoop, closeDataPlane };
 }
 
-function refuseOpenAddress({ listen, insecure, logger }: OrchestratorConfig): void {
+/** Undefined where nobody has run `stageplane init`. A folder that is damaged is refused, never taken for one without. */
+async function openSecurity(
+  { dataFolder, certificateLifetime = limits.certificateMillis }: OrchestratorConfig,
+  isRevoked: (serial: string) => boolean,
+): Promise<Security | undefined> {
+  const read = await readAuthorityFolder(dataFolder);
+  if (read.kind === 'missing') return undefined;
+  if (read.kind === 'refused') throw new StartupError('CERTIFICATES_UNUSABLE', read.message);
+  const gatekeeper = new Gatekeeper(isRevoked, systemClock);
+  return { ...read.own, caDigest: certificateDigest(read.own.ca), lifetime: certificateLifetime, gatekeeper };
+}
+
+function refuseOpenAddress({ listen, insecure, dataFolder, logger }: OrchestratorConfig): void {
+  if (isInitialised(dataFolder)) {
+    if (!insecure) return;
+    const message = `the data folder ${dataFolder} was initialised, and everyone shows a certificate there: leave out --insecure`;
+    throw new StartupError('ALREADY_SECURE', message);
+  }
   const problem = openAddressProblem(listen);
   if (problem === undefined) return;
   if (!insecure) throw new StartupError('INSECURE_ADDRESS', problem);

@@ -1,6 +1,7 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { AdminServiceService } from '../../gen/stageplane/v1/admin_service.js';
+import { CertificateServiceService, EnrollmentServiceService } from '../../gen/stageplane/v1/enrollment_service.js';
 import { NodeAgentServiceService } from '../../gen/stageplane/v1/node_agent_service.js';
 import { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { limits } from '../core/limits.js';
@@ -13,6 +14,7 @@ import { Health } from '../grpc/health.js';
 import { OpenStreams } from '../grpc/open-streams.js';
 import { addReflection } from '../grpc/reflection.js';
 import { serverOptions } from '../grpc/server-options.js';
+import { serverCredentials } from '../grpc/tls-credentials.js';
 import type { Store } from '../store/store.js';
 import { version } from '../version.js';
 import { adminService } from './admin-service.js';
@@ -20,11 +22,13 @@ import { adminSocketOf } from './admin-socket.js';
 import { agentService } from './agent-service.js';
 import { Backups } from './backups.js';
 import { drainCall } from './drain-call.js';
+import { certificateService, enrollmentService } from './enrollment-service.js';
 import type { Loop } from './loop.js';
 import type { ModelLibrary } from './model-library.js';
 import { nodeCalls } from './node-calls.js';
 import { planCalls } from './plan-calls.js';
 import { runCalls } from './run-calls.js';
+import type { Security } from './security.js';
 import type { Sessions } from './sessions.js';
 import { StartupError } from './startup-error.js';
 import { generateCalls } from './text/generate-call.js';
@@ -40,6 +44,8 @@ export interface Inside {
   readonly hub: WatchHub;
   readonly library: ModelLibrary;
   readonly endpoints: TokenEndpoints;
+  /** Absent where nobody has to show a certificate. */
+  readonly security: Security | undefined;
   readonly logger: Logger;
 }
 
@@ -53,9 +59,9 @@ const publicServices = ['stageplane.v1.OrchestratorService', 'stageplane.v1.Node
 
 /** Opens the TCP port of launchers and agents. Rejects with StartupError. */
 export async function openPublicServer(inside: Inside, listen: string): Promise<Listening> {
-  const { loop, store, sessions, hub, library, endpoints, logger } = inside;
+  const { loop, store, sessions, hub, library, endpoints, security, logger } = inside;
   const streams = new OpenStreams();
-  const server = new Server(serverOptions);
+  const server = new Server({ ...serverOptions, ...(security && { interceptors: [security.gatekeeper.interceptor] }) });
   const health = new Health(publicServices);
   const calls = {
     ...planCalls(loop, library),
@@ -67,10 +73,13 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
   };
   addService(server, OrchestratorServiceService, calls, { logger, streams });
   addService(server, NodeAgentServiceService, agentService(loop, sessions), { logger, streams });
+  if (security) addService(server, CertificateServiceService, certificateService(loop, security), { logger, streams });
   health.addTo(server, streams);
-  addReflection(server, streams, [...publicServices, 'grpc.health.v1.Health']);
+  const certificates = security ? ['stageplane.v1.CertificateService'] : [];
+  addReflection(server, streams, [...publicServices, ...certificates, 'grpc.health.v1.Health']);
 
-  const address = addressOf(await bindTcp(server, listen, ServerCredentials.createInsecure()));
+  const credentials = security ? tlsOf(security, true) : ServerCredentials.createInsecure();
+  const address = addressOf(await bindTcp(server, listen, credentials));
   health.setServing();
   const sendGoAway = () => sessions.sendGoAway(limits.goAwayDelayMillis, 'the orchestrator is stopping');
   return {
@@ -81,14 +90,36 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
   };
 }
 
+/** Opens the port of those who have no certificate yet. Rejects with StartupError. */
+export async function openEnrollmentServer(inside: Inside, security: Security, listen: string): Promise<Listening> {
+  const { loop, logger } = inside;
+  const streams = new OpenStreams();
+  const server = new Server(serverOptions);
+  addService(server, EnrollmentServiceService, enrollmentService(loop, security), { logger, streams });
+  const address = addressOf(await bindTcp(server, listen, tlsOf(security, false)));
+  return {
+    address,
+    stop: async () => {
+      await gracefulStop({ server, addresses: [address], streams });
+    },
+  };
+}
+
+function tlsOf({ ca, server }: Security, askClients: boolean): ServerCredentials {
+  return serverCredentials({ ca, ...server }, askClients);
+}
+
 /** Opens AdminService on a socket in the data folder that its owner alone can use. Rejects with StartupError. */
 export async function openAdminServer(inside: Inside, dataFolder: string, listenAddress: string): Promise<Listening> {
-  const { loop, store, logger } = inside;
+  const { loop, store, security, logger } = inside;
   const backups = new Backups(store, dataFolder);
   const streams = new OpenStreams();
   const server = new Server(serverOptions);
   const facts = { version, listenAddress, dataFolder, startedAt: new Date() };
-  addService(server, AdminServiceService, adminService(loop, facts, backups, logger), { logger, streams });
+  addService(server, AdminServiceService, adminService(loop, facts, { backups, security, logger }), {
+    logger,
+    streams,
+  });
   addReflection(server, streams, ['stageplane.v1.AdminService']);
   const address = addressOf(await bindUnix(server, adminSocketOf(dataFolder), 0o600));
   return {

@@ -4,7 +4,9 @@ import type { RunEvent } from '../../gen/stageplane/v1/run.js';
 import type { TextAnswer } from '../../gen/stageplane/v1/token_endpoint.js';
 import type { NodeId, Revision, RunId } from '../core/ids.js';
 import { limits } from '../core/limits.js';
+import type { CertificateRecord, TokenRecord } from '../core/machine/access-records.js';
 import type { Changes } from '../core/machine/draft.js';
+import { replaceAll } from '../core/machine/overlay.js';
 import type {
   ClusterState,
   FootprintRecord,
@@ -37,6 +39,8 @@ export class MemoryStore implements Store {
   private readonly events = new Map<RunId, RunEvent[]>();
   private readonly answers = new Map<RunId, TextAnswer>();
   private readonly footprints = new Map<string, FootprintRecord>();
+  private readonly tokens = new Map<string, TokenRecord>();
+  private readonly certificates = new Map<string, CertificateRecord>();
 
   constructor(options: StoreOptions) {
     this.cluster = firstCluster(options.newClusterId());
@@ -50,7 +54,9 @@ export class MemoryStore implements Store {
     const store = new MemoryStore(options);
     const runs = world.runs.map((after) => ({ before: undefined, after }));
     const parts = { deletedNodes: [], deletedRuns: [], events: [...events.values()].flat(), answers: [] };
-    store.commit({ ...world, ...parts, runs });
+    const tokens = new Map(world.tokens.map((token) => [token.digest, token]));
+    const certificates = new Map(world.certificates.map((certificate) => [certificate.serial, certificate]));
+    store.commit({ ...world, ...parts, runs, tokens, certificates });
     for (const [id, answer] of answers) store.answers.set(id, answer);
     store.isBackup = true;
     return store;
@@ -63,6 +69,8 @@ export class MemoryStore implements Store {
       runs: ascending(this.runs.values(), (run) => run.runId).map(withoutVolatile),
       requests: ascending(this.requests.values(), (request) => request.runId),
       footprints: ascending(this.footprints.values(), (record) => record.revision),
+      tokens: inOrder(this.tokens),
+      certificates: inOrder(this.certificates),
     };
   }
 
@@ -89,6 +97,8 @@ export class MemoryStore implements Store {
       this.events.delete(id);
       this.answers.delete(id);
     }
+    replaceAll(this.tokens, changes.tokens);
+    replaceAll(this.certificates, changes.certificates);
     this.forgetSpentRequests();
     this.forgetOldFootprints();
   }
@@ -153,4 +163,8 @@ export class MemoryStore implements Store {
 
 function ascending<T>(items: Iterable<T>, key: (item: T) => bigint): T[] {
   return [...items].sort((a, b) => (key(a) < key(b) ? -1 : Number(key(a) > key(b))));
+}
+
+function inOrder<T>(records: ReadonlyMap<string, T>): T[] {
+  return [...records].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record);
 }

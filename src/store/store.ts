@@ -14,7 +14,7 @@ import type { StoredWorld } from '../core/machine/state.js';
 export interface Store {
   /**
    * Everything that was committed, and nothing else (I11). Nodes, runs and requests come in the order of their node or
-   * run id, footprints in that of their revisions; the `volatile` part of every run and stage is empty.
+   * run id, footprints in that of their revisions, tokens and certificates in that of their names; the `volatile` part of every run and stage is empty.
    */
   load(): StoredWorld;
 

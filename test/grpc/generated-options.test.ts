@@ -35,7 +35,7 @@ test('oneof=unions-value: a oneof is a union with $case and value', () => {
 
 test('outputServices=grpc-js: services are definitions for grpc-js, with client constructors', () => {
   const services = own.filter(([name]) => name.endsWith('_service.ts'));
-  expect(services).toHaveLength(3);
+  expect(services).toHaveLength(4);
   expectEverywhere(services, /^export const \w+Service = \{$/m);
   expectEverywhere(services, /requestSerialize: \(value: \w+\): Buffer =>/);
   expectEverywhere(services, /makeGenericClientConstructor\(/);

@@ -41,6 +41,8 @@ test.each(['grpc-v1', 'grpc-v1alpha'])('every service is listed over reflection 
   expect(listed.split('\n').sort()).toEqual([
     'grpc.health.v1.Health',
     'stageplane.v1.AdminService',
+    'stageplane.v1.CertificateService',
+    'stageplane.v1.EnrollmentService',
     'stageplane.v1.NodeAgentService',
     'stageplane.v1.OrchestratorService',
   ]);

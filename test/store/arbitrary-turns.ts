@@ -15,6 +15,7 @@ import type {
   RunState,
   StageState,
 } from '../../src/core/machine/state.js';
+import { joinRoles } from '../../src/core/role.js';
 import {
   engineOffer,
   ggufSource,
@@ -209,6 +210,38 @@ const putFootprint: fc.Arbitrary<Deed> = fc
     draft.putFootprint({ key, deviceBytes, revision: draft.cluster.revision });
   });
 
+const putToken: fc.Arbitrary<Deed> = fc
+  .record({
+    digest: fc.constantFrom('a', 'b', 'c'),
+    role: fc.constantFrom(...joinRoles),
+    nodeName: text,
+    expiresAt: time,
+    redeemed: fc.option(fc.record({ name: text, nodeId: fc.option(anyNodeId, { nil: undefined }), keyDigest: text }), {
+      nil: undefined,
+    }),
+  })
+  .map(({ redeemed, ...token }) => (draft) => {
+    // What a token is for never changes, only whether it was used.
+    const known = draft.access.token(token.digest) ?? token;
+    draft.access.putToken({ ...known, redeemed: redeemed && { ...redeemed, role: known.role } });
+  });
+
+const putCertificate: fc.Arbitrary<Deed> = fc
+  .record({
+    serial: fc.constantFrom('1', '2', '3'),
+    role: fc.constantFrom(...joinRoles),
+    name: text,
+    nodeId: fc.option(anyNodeId, { nil: undefined }),
+    notAfter: time,
+    revoked: fc.boolean(),
+  })
+  .map((certificate) => (draft) => {
+    const known = draft.access.certificate(certificate.serial) ?? certificate;
+    draft.access.putCertificate({ ...known, revoked: certificate.revoked });
+  });
+
+const forgetExpired: fc.Arbitrary<Deed> = time.map((wall) => (draft) => draft.access.forgetExpired(wall));
+
 const beginEpoch: fc.Arbitrary<Deed> = fc.constant((draft) => {
   draft.cluster = { ...draft.cluster, epoch: draft.cluster.epoch + 1n };
 });
@@ -228,6 +261,9 @@ export const turns: fc.Arbitrary<Deed[][]> = fc.array(
       { arbitrary: deleteNode, weight: 1 },
       { arbitrary: settle, weight: 1 },
       { arbitrary: beginEpoch, weight: 1 },
+      { arbitrary: putToken, weight: 2 },
+      { arbitrary: putCertificate, weight: 2 },
+      { arbitrary: forgetExpired, weight: 1 },
     ),
     { maxLength: 6 },
   ),

@@ -15,6 +15,7 @@ describeStore('memory', () => {
 });
 
 function isEmpty(store: MemoryStore): boolean {
-  const { cluster, runs, nodes } = store.load();
-  return cluster.epoch === 0n && cluster.revision === 0n && runs.length + nodes.length === 0;
+  const { cluster, runs, nodes, tokens, certificates } = store.load();
+  const records = [runs, nodes, tokens, certificates];
+  return cluster.epoch === 0n && cluster.revision === 0n && records.every(({ length }) => length === 0);
 }

@@ -20,6 +20,8 @@ export function changesOf(cluster: ClusterState, parts: Partial<Changes> = {}): 
     events: [],
     answers: [],
     footprints: [],
+    tokens: new Map(),
+    certificates: new Map(),
     ...parts,
   };
 }

@@ -50,6 +50,8 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
         runs: [],
         requests: [],
         footprints: [],
+        tokens: [],
+        certificates: [],
       });
     });
 
@@ -354,7 +356,13 @@ function durablePart(world: World): StoredWorld {
     runs: inOrder(world.runs).map(withoutVolatile),
     requests: [...world.requests.values()].sort((a, b) => Number(a.runId - b.runId)),
     footprints: [...world.footprints.values()],
+    tokens: byName(world.tokens),
+    certificates: byName(world.certificates),
   };
+}
+
+function byName<V>(records: ReadonlyMap<string, V>): V[] {
+  return [...records].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record);
 }
 
 function inOrder<K extends bigint, V>(items: ReadonlyMap<K, V>): V[] {

@@ -57,21 +57,68 @@ export interface BackupProgress {
 }
 
 export interface CreateJoinTokenRequest {
+  /** The one name that the token admits, a DNS label; empty for any. */
   nodeName: string;
-  /** Milliseconds. */
+  /** Milliseconds; 0 is one hour, at most 30 days. */
   ttlMillis: bigint;
+  /** "agent", "launcher" or "viewer"; empty is "agent". */
   role: string;
 }
 
 export interface CreateJoinTokenResponse {
+  /** "sp1.<SHA-256 of the CA in hexadecimal>.<secret>". */
   token: string;
+  expiresAt?: Date | undefined;
+}
+
+export interface ListJoinTokensRequest {
+}
+
+export interface ListJoinTokensResponse {
+  tokens: JoinToken[];
+}
+
+/** A token without its secret. */
+export interface JoinToken {
+  /** The first 12 digits of the secret's digest. */
+  tokenId: string;
+  role: string;
+  /** Empty for any name. */
+  nodeName: string;
+  expiresAt?:
+    | Date
+    | undefined;
+  /** Who redeemed it; empty when nobody has. */
+  usedBy: string;
+}
+
+export interface ListCertificatesRequest {
+}
+
+export interface ListCertificatesResponse {
+  certificates: IssuedCertificate[];
+}
+
+/** A certificate without its key. */
+export interface IssuedCertificate {
+  /** Lower-case hexadecimal. */
+  serial: string;
+  role: string;
+  name: string;
+  /** 0 for others than agents. */
+  nodeId: bigint;
+  notAfter?: Date | undefined;
+  revoked: boolean;
 }
 
 export interface RevokeCertificateRequest {
+  /** Hexadecimal, as ListCertificates shows it. */
   serial: string;
 }
 
 export interface RevokeCertificateResponse {
+  /** All that are revoked by this. */
+  serials: string[];
 }
 
 export interface ListAuditEventsRequest {
@@ -694,13 +741,16 @@ export const CreateJoinTokenRequest: MessageFns<CreateJoinTokenRequest> = {
 };
 
 function createBaseCreateJoinTokenResponse(): CreateJoinTokenResponse {
-  return { token: "" };
+  return { token: "", expiresAt: undefined };
 }
 
 export const CreateJoinTokenResponse: MessageFns<CreateJoinTokenResponse> = {
   encode(message: CreateJoinTokenResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.token !== "") {
       writer.uint32(10).string(message.token);
+    }
+    if (message.expiresAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.expiresAt), writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -726,6 +776,14 @@ export const CreateJoinTokenResponse: MessageFns<CreateJoinTokenResponse> = {
             message.token = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.expiresAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -739,13 +797,23 @@ export const CreateJoinTokenResponse: MessageFns<CreateJoinTokenResponse> = {
   },
 
   fromJSON(object: any): CreateJoinTokenResponse {
-    return { token: isSet(object.token) ? globalThis.String(object.token) : "" };
+    return {
+      token: isSet(object.token) ? globalThis.String(object.token) : "",
+      expiresAt: isSet(object.expiresAt)
+        ? fromJsonTimestamp(object.expiresAt)
+        : isSet(object.expires_at)
+        ? fromJsonTimestamp(object.expires_at)
+        : undefined,
+    };
   },
 
   toJSON(message: CreateJoinTokenResponse): unknown {
     const obj: any = {};
     if (message.token !== "") {
       obj.token = message.token;
+    }
+    if (message.expiresAt !== undefined) {
+      obj.expiresAt = message.expiresAt.toISOString();
     }
     return obj;
   },
@@ -756,6 +824,556 @@ export const CreateJoinTokenResponse: MessageFns<CreateJoinTokenResponse> = {
   fromPartial<I extends Exact<DeepPartial<CreateJoinTokenResponse>, I>>(object: I): CreateJoinTokenResponse {
     const message = createBaseCreateJoinTokenResponse();
     message.token = object.token ?? "";
+    message.expiresAt = object.expiresAt ?? undefined;
+    return message;
+  },
+};
+
+function createBaseListJoinTokensRequest(): ListJoinTokensRequest {
+  return {};
+}
+
+export const ListJoinTokensRequest: MessageFns<ListJoinTokensRequest> = {
+  encode(_: ListJoinTokensRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListJoinTokensRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListJoinTokensRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): ListJoinTokensRequest {
+    return {};
+  },
+
+  toJSON(_: ListJoinTokensRequest): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListJoinTokensRequest>, I>>(base?: I): ListJoinTokensRequest {
+    return ListJoinTokensRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListJoinTokensRequest>, I>>(_: I): ListJoinTokensRequest {
+    const message = createBaseListJoinTokensRequest();
+    return message;
+  },
+};
+
+function createBaseListJoinTokensResponse(): ListJoinTokensResponse {
+  return { tokens: [] };
+}
+
+export const ListJoinTokensResponse: MessageFns<ListJoinTokensResponse> = {
+  encode(message: ListJoinTokensResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.tokens) {
+      JoinToken.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListJoinTokensResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListJoinTokensResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tokens.push(JoinToken.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListJoinTokensResponse {
+    return {
+      tokens: globalThis.Array.isArray(object?.tokens) ? object.tokens.map((e: any) => JoinToken.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: ListJoinTokensResponse): unknown {
+    const obj: any = {};
+    if (message.tokens?.length) {
+      obj.tokens = message.tokens.map((e) => JoinToken.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListJoinTokensResponse>, I>>(base?: I): ListJoinTokensResponse {
+    return ListJoinTokensResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListJoinTokensResponse>, I>>(object: I): ListJoinTokensResponse {
+    const message = createBaseListJoinTokensResponse();
+    message.tokens = object.tokens?.map((e) => JoinToken.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseJoinToken(): JoinToken {
+  return { tokenId: "", role: "", nodeName: "", expiresAt: undefined, usedBy: "" };
+}
+
+export const JoinToken: MessageFns<JoinToken> = {
+  encode(message: JoinToken, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tokenId !== "") {
+      writer.uint32(10).string(message.tokenId);
+    }
+    if (message.role !== "") {
+      writer.uint32(18).string(message.role);
+    }
+    if (message.nodeName !== "") {
+      writer.uint32(26).string(message.nodeName);
+    }
+    if (message.expiresAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.expiresAt), writer.uint32(34).fork()).join();
+    }
+    if (message.usedBy !== "") {
+      writer.uint32(42).string(message.usedBy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): JoinToken {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseJoinToken();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tokenId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.role = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.nodeName = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.expiresAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.usedBy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): JoinToken {
+    return {
+      tokenId: isSet(object.tokenId)
+        ? globalThis.String(object.tokenId)
+        : isSet(object.token_id)
+        ? globalThis.String(object.token_id)
+        : "",
+      role: isSet(object.role) ? globalThis.String(object.role) : "",
+      nodeName: isSet(object.nodeName)
+        ? globalThis.String(object.nodeName)
+        : isSet(object.node_name)
+        ? globalThis.String(object.node_name)
+        : "",
+      expiresAt: isSet(object.expiresAt)
+        ? fromJsonTimestamp(object.expiresAt)
+        : isSet(object.expires_at)
+        ? fromJsonTimestamp(object.expires_at)
+        : undefined,
+      usedBy: isSet(object.usedBy)
+        ? globalThis.String(object.usedBy)
+        : isSet(object.used_by)
+        ? globalThis.String(object.used_by)
+        : "",
+    };
+  },
+
+  toJSON(message: JoinToken): unknown {
+    const obj: any = {};
+    if (message.tokenId !== "") {
+      obj.tokenId = message.tokenId;
+    }
+    if (message.role !== "") {
+      obj.role = message.role;
+    }
+    if (message.nodeName !== "") {
+      obj.nodeName = message.nodeName;
+    }
+    if (message.expiresAt !== undefined) {
+      obj.expiresAt = message.expiresAt.toISOString();
+    }
+    if (message.usedBy !== "") {
+      obj.usedBy = message.usedBy;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<JoinToken>, I>>(base?: I): JoinToken {
+    return JoinToken.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<JoinToken>, I>>(object: I): JoinToken {
+    const message = createBaseJoinToken();
+    message.tokenId = object.tokenId ?? "";
+    message.role = object.role ?? "";
+    message.nodeName = object.nodeName ?? "";
+    message.expiresAt = object.expiresAt ?? undefined;
+    message.usedBy = object.usedBy ?? "";
+    return message;
+  },
+};
+
+function createBaseListCertificatesRequest(): ListCertificatesRequest {
+  return {};
+}
+
+export const ListCertificatesRequest: MessageFns<ListCertificatesRequest> = {
+  encode(_: ListCertificatesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListCertificatesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListCertificatesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): ListCertificatesRequest {
+    return {};
+  },
+
+  toJSON(_: ListCertificatesRequest): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListCertificatesRequest>, I>>(base?: I): ListCertificatesRequest {
+    return ListCertificatesRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListCertificatesRequest>, I>>(_: I): ListCertificatesRequest {
+    const message = createBaseListCertificatesRequest();
+    return message;
+  },
+};
+
+function createBaseListCertificatesResponse(): ListCertificatesResponse {
+  return { certificates: [] };
+}
+
+export const ListCertificatesResponse: MessageFns<ListCertificatesResponse> = {
+  encode(message: ListCertificatesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.certificates) {
+      IssuedCertificate.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListCertificatesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListCertificatesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.certificates.push(IssuedCertificate.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListCertificatesResponse {
+    return {
+      certificates: globalThis.Array.isArray(object?.certificates)
+        ? object.certificates.map((e: any) => IssuedCertificate.fromJSON(e))
+        : [],
+    };
+  },
+
+  toJSON(message: ListCertificatesResponse): unknown {
+    const obj: any = {};
+    if (message.certificates?.length) {
+      obj.certificates = message.certificates.map((e) => IssuedCertificate.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListCertificatesResponse>, I>>(base?: I): ListCertificatesResponse {
+    return ListCertificatesResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListCertificatesResponse>, I>>(object: I): ListCertificatesResponse {
+    const message = createBaseListCertificatesResponse();
+    message.certificates = object.certificates?.map((e) => IssuedCertificate.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseIssuedCertificate(): IssuedCertificate {
+  return { serial: "", role: "", name: "", nodeId: 0n, notAfter: undefined, revoked: false };
+}
+
+export const IssuedCertificate: MessageFns<IssuedCertificate> = {
+  encode(message: IssuedCertificate, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.serial !== "") {
+      writer.uint32(10).string(message.serial);
+    }
+    if (message.role !== "") {
+      writer.uint32(18).string(message.role);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.nodeId !== 0n) {
+      if (BigInt.asUintN(64, message.nodeId) !== message.nodeId) {
+        throw new globalThis.Error("value provided for field message.nodeId of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.nodeId);
+    }
+    if (message.notAfter !== undefined) {
+      Timestamp.encode(toTimestamp(message.notAfter), writer.uint32(42).fork()).join();
+    }
+    if (message.revoked !== false) {
+      writer.uint32(48).bool(message.revoked);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): IssuedCertificate {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseIssuedCertificate();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.serial = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.role = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.nodeId = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.notAfter = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.revoked = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): IssuedCertificate {
+    return {
+      serial: isSet(object.serial) ? globalThis.String(object.serial) : "",
+      role: isSet(object.role) ? globalThis.String(object.role) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      nodeId: isSet(object.nodeId) ? BigInt(object.nodeId) : isSet(object.node_id) ? BigInt(object.node_id) : 0n,
+      notAfter: isSet(object.notAfter)
+        ? fromJsonTimestamp(object.notAfter)
+        : isSet(object.not_after)
+        ? fromJsonTimestamp(object.not_after)
+        : undefined,
+      revoked: isSet(object.revoked) ? globalThis.Boolean(object.revoked) : false,
+    };
+  },
+
+  toJSON(message: IssuedCertificate): unknown {
+    const obj: any = {};
+    if (message.serial !== "") {
+      obj.serial = message.serial;
+    }
+    if (message.role !== "") {
+      obj.role = message.role;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.nodeId !== 0n) {
+      obj.nodeId = message.nodeId.toString();
+    }
+    if (message.notAfter !== undefined) {
+      obj.notAfter = message.notAfter.toISOString();
+    }
+    if (message.revoked !== false) {
+      obj.revoked = message.revoked;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<IssuedCertificate>, I>>(base?: I): IssuedCertificate {
+    return IssuedCertificate.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<IssuedCertificate>, I>>(object: I): IssuedCertificate {
+    const message = createBaseIssuedCertificate();
+    message.serial = object.serial ?? "";
+    message.role = object.role ?? "";
+    message.name = object.name ?? "";
+    message.nodeId = (object.nodeId !== undefined && object.nodeId !== null) ? BigInt(object.nodeId) : 0n;
+    message.notAfter = object.notAfter ?? undefined;
+    message.revoked = object.revoked ?? false;
     return message;
   },
 };
@@ -828,11 +1446,14 @@ export const RevokeCertificateRequest: MessageFns<RevokeCertificateRequest> = {
 };
 
 function createBaseRevokeCertificateResponse(): RevokeCertificateResponse {
-  return {};
+  return { serials: [] };
 }
 
 export const RevokeCertificateResponse: MessageFns<RevokeCertificateResponse> = {
-  encode(_: RevokeCertificateResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: RevokeCertificateResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.serials) {
+      writer.uint32(10).string(v!);
+    }
     return writer;
   },
 
@@ -849,6 +1470,14 @@ export const RevokeCertificateResponse: MessageFns<RevokeCertificateResponse> = 
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.serials.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -861,20 +1490,26 @@ export const RevokeCertificateResponse: MessageFns<RevokeCertificateResponse> = 
     }
   },
 
-  fromJSON(_: any): RevokeCertificateResponse {
-    return {};
+  fromJSON(object: any): RevokeCertificateResponse {
+    return {
+      serials: globalThis.Array.isArray(object?.serials) ? object.serials.map((e: any) => globalThis.String(e)) : [],
+    };
   },
 
-  toJSON(_: RevokeCertificateResponse): unknown {
+  toJSON(message: RevokeCertificateResponse): unknown {
     const obj: any = {};
+    if (message.serials?.length) {
+      obj.serials = message.serials;
+    }
     return obj;
   },
 
   create<I extends Exact<DeepPartial<RevokeCertificateResponse>, I>>(base?: I): RevokeCertificateResponse {
     return RevokeCertificateResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<RevokeCertificateResponse>, I>>(_: I): RevokeCertificateResponse {
+  fromPartial<I extends Exact<DeepPartial<RevokeCertificateResponse>, I>>(object: I): RevokeCertificateResponse {
     const message = createBaseRevokeCertificateResponse();
+    message.serials = object.serials?.map((e) => e) || [];
     return message;
   },
 };
@@ -1486,7 +2121,7 @@ export const AdminServiceService = {
       Buffer.from(GetServerInfoResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetServerInfoResponse => GetServerInfoResponse.decode(value),
   },
-  /** Answers UNIMPLEMENTED in this version. */
+  /** A token that admits one node or client, once. Only a digest of it is kept: it is shown here and never again. */
   createJoinToken: {
     path: "/stageplane.v1.AdminService/CreateJoinToken" as const,
     requestStream: false as const,
@@ -1498,7 +2133,31 @@ export const AdminServiceService = {
       Buffer.from(CreateJoinTokenResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CreateJoinTokenResponse => CreateJoinTokenResponse.decode(value),
   },
-  /** Answers UNIMPLEMENTED in this version. */
+  /** Tokens that have not expired, used ones too. */
+  listJoinTokens: {
+    path: "/stageplane.v1.AdminService/ListJoinTokens" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListJoinTokensRequest): Buffer =>
+      Buffer.from(ListJoinTokensRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListJoinTokensRequest => ListJoinTokensRequest.decode(value),
+    responseSerialize: (value: ListJoinTokensResponse): Buffer =>
+      Buffer.from(ListJoinTokensResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListJoinTokensResponse => ListJoinTokensResponse.decode(value),
+  },
+  /** Certificates that were issued to tokens, or by renewal, and have not expired. */
+  listCertificates: {
+    path: "/stageplane.v1.AdminService/ListCertificates" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListCertificatesRequest): Buffer =>
+      Buffer.from(ListCertificatesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListCertificatesRequest => ListCertificatesRequest.decode(value),
+    responseSerialize: (value: ListCertificatesResponse): Buffer =>
+      Buffer.from(ListCertificatesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListCertificatesResponse => ListCertificatesResponse.decode(value),
+  },
+  /** From now on no certificate of this one's node or client is accepted; its open calls and sessions end. Durable. */
   revokeCertificate: {
     path: "/stageplane.v1.AdminService/RevokeCertificate" as const,
     requestStream: false as const,
@@ -1550,9 +2209,13 @@ export const AdminServiceService = {
 export interface AdminServiceServer extends UntypedServiceImplementation {
   /** Who this orchestrator is and how it does. */
   getServerInfo: handleUnaryCall<GetServerInfoRequest, GetServerInfoResponse>;
-  /** Answers UNIMPLEMENTED in this version. */
+  /** A token that admits one node or client, once. Only a digest of it is kept: it is shown here and never again. */
   createJoinToken: handleUnaryCall<CreateJoinTokenRequest, CreateJoinTokenResponse>;
-  /** Answers UNIMPLEMENTED in this version. */
+  /** Tokens that have not expired, used ones too. */
+  listJoinTokens: handleUnaryCall<ListJoinTokensRequest, ListJoinTokensResponse>;
+  /** Certificates that were issued to tokens, or by renewal, and have not expired. */
+  listCertificates: handleUnaryCall<ListCertificatesRequest, ListCertificatesResponse>;
+  /** From now on no certificate of this one's node or client is accepted; its open calls and sessions end. Durable. */
   revokeCertificate: handleUnaryCall<RevokeCertificateRequest, RevokeCertificateResponse>;
   /** Answers UNIMPLEMENTED in this version. */
   listAuditEvents: handleUnaryCall<ListAuditEventsRequest, ListAuditEventsResponse>;
@@ -1582,7 +2245,7 @@ export interface AdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetServerInfoResponse) => void,
   ): ClientUnaryCall;
-  /** Answers UNIMPLEMENTED in this version. */
+  /** A token that admits one node or client, once. Only a digest of it is kept: it is shown here and never again. */
   createJoinToken(
     request: CreateJoinTokenRequest,
     callback: (error: ServiceError | null, response: CreateJoinTokenResponse) => void,
@@ -1598,7 +2261,39 @@ export interface AdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CreateJoinTokenResponse) => void,
   ): ClientUnaryCall;
-  /** Answers UNIMPLEMENTED in this version. */
+  /** Tokens that have not expired, used ones too. */
+  listJoinTokens(
+    request: ListJoinTokensRequest,
+    callback: (error: ServiceError | null, response: ListJoinTokensResponse) => void,
+  ): ClientUnaryCall;
+  listJoinTokens(
+    request: ListJoinTokensRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListJoinTokensResponse) => void,
+  ): ClientUnaryCall;
+  listJoinTokens(
+    request: ListJoinTokensRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListJoinTokensResponse) => void,
+  ): ClientUnaryCall;
+  /** Certificates that were issued to tokens, or by renewal, and have not expired. */
+  listCertificates(
+    request: ListCertificatesRequest,
+    callback: (error: ServiceError | null, response: ListCertificatesResponse) => void,
+  ): ClientUnaryCall;
+  listCertificates(
+    request: ListCertificatesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListCertificatesResponse) => void,
+  ): ClientUnaryCall;
+  listCertificates(
+    request: ListCertificatesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListCertificatesResponse) => void,
+  ): ClientUnaryCall;
+  /** From now on no certificate of this one's node or client is accepted; its open calls and sessions end. Durable. */
   revokeCertificate(
     request: RevokeCertificateRequest,
     callback: (error: ServiceError | null, response: RevokeCertificateResponse) => void,

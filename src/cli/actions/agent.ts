@@ -11,6 +11,8 @@ export async function agent({ values, output }: Invocation<AgentValues>): Promis
   const signals = listenForInterrupts(['SIGINT', 'SIGTERM']);
   const handle = runAgent({
     orchestrator: values.orchestrator,
+    join: values.join,
+    enroll: values.enroll,
     name: values.name,
     dataFolder: values.data,
     models: values.models,

@@ -23,6 +23,8 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
   const signals = listenForInterrupts(['SIGINT', 'SIGTERM']);
   const started = await startOrchestrator({
     listen: values.listen,
+    enrollListen: values.enrollListen,
+    certificateLifetime: values.certificateLifetime,
     dataFolder: values.data,
     models: values.models,
     insecure: values.insecure,
@@ -43,9 +45,11 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
   }).catch((error: unknown) => startFailure(error));
   if ('exitCode' in started) return output.fail(started);
 
-  const { address, adminSocket } = started;
-  if (output.json) output.jsonLine({ address, adminSocket });
+  const { address, enrollAddress, adminSocket } = started;
+  if (output.json) output.jsonLine({ address, ...(enrollAddress && { enrollAddress }), adminSocket });
   else output.print(`orchestrator listening on ${address}, admin socket ${adminSocket}`);
+  if (enrollAddress && !output.json)
+    output.print(`everyone shows a certificate; tokens are redeemed on ${enrollAddress}`);
   stopOnSignal(signals, () => void started.stop());
   const failure = await started.done.then(
     () => undefined,

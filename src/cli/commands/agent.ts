@@ -5,6 +5,7 @@ import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-sett
 import { defaultDataFolder } from '../config/default-folder.js';
 import { edgeSettings } from '../config/edge-settings.js';
 import {
+  readAddress,
   readBytes,
   readCount,
   readDuration,
@@ -13,6 +14,7 @@ import {
   readId,
   readLabel,
   readTarget,
+  readText,
   readWords,
 } from '../config/readers.js';
 import { list, optional, type Reading, required, toggle, type Values } from '../config/setting.js';
@@ -23,6 +25,16 @@ const settings = {
     placeholder: '<address>',
     description: 'host:port or unix:/path of the orchestrator; may be repeated, they are tried in turn',
     fallback: DEFAULT_ADDRESS,
+    environment: true,
+  }),
+  join: optional(readText, {
+    placeholder: '<token>',
+    description: 'token of `stageplane token create`, for the first start against an orchestrator that was initialised',
+    environment: true,
+  }),
+  enroll: optional(readAddress, {
+    placeholder: '<host:port>',
+    description: 'where the token is redeemed; default: the port after that of the orchestrator',
     environment: true,
   }),
   name: optional(readName, {
@@ -97,7 +109,11 @@ export const agentCommand = defineCommand({
   summary: 'offer this machine as a node until it is told to stop',
   settings,
   operands: {},
-  examples: ['agent --models ~/models', 'agent --orchestrator 10.0.0.5:7070 --name gpu-a --label room=lab'],
+  examples: [
+    'agent --models ~/models',
+    'agent --orchestrator 10.0.0.5:7070 --name gpu-a --join sp1...',
+    'agent --orchestrator 10.0.0.5:7070 --label room=lab',
+  ],
   load: async () => (await import('../actions/agent.js')).agent,
 });
 

@@ -1,11 +1,13 @@
+import { limits } from '../../core/limits.js';
 import { defaultTimings } from '../../core/machine/timings.js';
 import { openAddressProblem } from '../../orchestrator/open-address.js';
+import { isInitialised } from '../../pki/is-initialised.js';
 import { defineCommand } from '../command.js';
 import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-settings.js';
 import { defaultDataFolder } from '../config/default-folder.js';
 import { edgeSettings } from '../config/edge-settings.js';
 import { readAddress, readDuration, readExistingFolder, readFolder } from '../config/readers.js';
-import { list, required, toggle, type Values } from '../config/setting.js';
+import { list, optional, required, toggle, type Values } from '../config/setting.js';
 import type { Violation } from '../failure.js';
 import { formatDuration } from '../format/duration.js';
 
@@ -14,6 +16,17 @@ const settings = {
     placeholder: '<host:port>',
     description: 'where launchers and agents connect; port 0 lets the system choose',
     fallback: DEFAULT_ADDRESS,
+    environment: true,
+  }),
+  enrollListen: optional(readAddress, {
+    placeholder: '<host:port>',
+    description: 'where tokens are redeemed, after `stageplane init`; default: the port after that of --listen',
+    environment: true,
+  }),
+  certificateLifetime: required(readDuration(1, limits.longestCertificateMillis), {
+    placeholder: '<duration>',
+    description: 'a certificate that is issued is good for so long; agents renew theirs at half of it',
+    fallback: formatDuration(limits.certificateMillis),
     environment: true,
   }),
   data: required(readFolder, {
@@ -66,9 +79,10 @@ function period(description: string, fallback: number, least = 1) {
   });
 }
 
-function check({ listen, insecure, lease, heartbeat }: Partial<OrchestratorValues>): readonly Violation[] {
+function check({ listen, data, insecure, lease, heartbeat }: Partial<OrchestratorValues>): readonly Violation[] {
   const problems: Violation[] = [];
-  const exposed = listen === undefined || insecure !== false ? undefined : openAddressProblem(listen);
+  const isSecure = data !== undefined && isInitialised(data);
+  const exposed = listen === undefined || insecure !== false || isSecure ? undefined : openAddressProblem(listen);
   if (exposed !== undefined) problems.push({ field: '--listen', message: exposed });
   if (lease && heartbeat !== undefined && lease <= heartbeat) {
     const message = `${formatDuration(lease)} is no longer than the heartbeat, ${formatDuration(heartbeat)}; every lease would end between two heartbeats`;

@@ -10,7 +10,9 @@ import {
   type SessionId,
   type WallMillis,
 } from '../ids.js';
-import type { Answer, Effect, LogFields } from './effects.js';
+import { AccessDraft } from './access-draft.js';
+import type { CertificateRecord, TokenRecord } from './access-records.js';
+import type { AccessRefusal, Answer, Effect, LogFields } from './effects.js';
 import type { CallId, Timer } from './events.js';
 import { forgetOldRecords } from './forget-old-records.js';
 import { idsOfDeleted, putLast, replaceAll, replaceNode } from './overlay.js';
@@ -42,6 +44,10 @@ export interface Changes {
   readonly events: readonly RunEvent[];
   readonly answers: readonly RunAnswer[];
   readonly footprints: readonly FootprintRecord[];
+  /** By digest; undefined deletes. */
+  readonly tokens: ReadonlyMap<string, TokenRecord | undefined>;
+  /** By serial; undefined deletes. */
+  readonly certificates: ReadonlyMap<string, CertificateRecord | undefined>;
 }
 
 /** One event's detail, without what the draft fills in. */
@@ -67,6 +73,7 @@ export class Draft {
   readonly progress = new Map<string, StageProgress>();
   /** Answers of this turn: the store has them from now on, the world never. */
   readonly answers = new Map<RunId, TextAnswer>();
+  readonly access: AccessDraft;
   ignoredMessages = 0;
 
   private hasPlanned = false;
@@ -85,6 +92,7 @@ export class Draft {
     readonly rules: Rules,
   ) {
     this.cluster = base.cluster;
+    this.access = new AccessDraft(base);
   }
 
   // --- reading
@@ -219,6 +227,10 @@ export class Draft {
     this.perform({ kind: 'answer', call, answer });
   }
 
+  refuseAccess(call: CallId, code: AccessRefusal['code'], reason: string, message: string): void {
+    this.answer(call, { kind: 'access-refused', code, reason, message });
+  }
+
   /** Sets a timer, or sets it anew. */
   arm(timer: Timer, at: Millis): void {
     this.perform({ kind: 'arm', timer, at });
@@ -253,6 +265,7 @@ export class Draft {
     const deletedRuns = idsOfDeleted(this.runs);
     const changed =
       this.cluster !== this.base.cluster ||
+      this.access.changed ||
       this.nodes.size + runs.length + deletedRuns.length > 0 ||
       this.requests.size + this.answers.size + this.footprints.size > 0;
     if (!changed) return undefined;
@@ -266,6 +279,8 @@ export class Draft {
       events: this.events,
       answers: [...this.answers].map(([runId, answer]) => ({ runId, answer })),
       footprints: [...this.footprints.values()],
+      tokens: this.access.tokens,
+      certificates: this.access.certificates,
     };
   }
 
@@ -293,6 +308,7 @@ export class Draft {
     replaceAll(world.placements, this.placements);
     for (const id of idsOfDeleted(this.nodes)) world.placements.delete(id);
     for (const record of this.footprints.values()) putLast(world.footprints, record);
+    this.access.applyTo(world);
     forgetOldRecords(world);
   }
 

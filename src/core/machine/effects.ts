@@ -2,6 +2,7 @@ import type { SubscribeResponse } from '../../../gen/stageplane/v1/node_agent_se
 import type { PlanReport } from '../../../gen/stageplane/v1/planner.js';
 import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
 import type { Millis, NodeId, RunId, SessionId } from '../ids.js';
+import type { Holder } from './access-records.js';
 import type { CallId, Timer } from './events.js';
 
 /** What must be done once the turn is committed (I4). The machine does none of it. */
@@ -40,7 +41,13 @@ export type LogFields = Readonly<Record<string, string | number | bigint | boole
 
 /** Why a session is refused or closed. `code` is the gRPC status name. */
 export interface SessionRefusal {
-  readonly code: 'ALREADY_EXISTS' | 'FAILED_PRECONDITION' | 'RESOURCE_EXHAUSTED' | 'ABORTED' | 'UNAVAILABLE';
+  readonly code:
+    | 'PERMISSION_DENIED'
+    | 'ALREADY_EXISTS'
+    | 'FAILED_PRECONDITION'
+    | 'RESOURCE_EXHAUSTED'
+    | 'ABORTED'
+    | 'UNAVAILABLE';
   readonly reason: string;
   readonly message: string;
 }
@@ -81,4 +88,17 @@ export type Answer =
       readonly lostNode?: string | undefined;
     }
   | { readonly kind: 'too-many-runs'; readonly limit: number }
-  | { readonly kind: 'node-connected'; readonly nodeId: NodeId; readonly name: string };
+  | { readonly kind: 'node-connected'; readonly nodeId: NodeId; readonly name: string }
+  | { readonly kind: 'token-kept' }
+  | { readonly kind: 'enrolled'; readonly holder: Holder }
+  | { readonly kind: 'renewed' }
+  | { readonly kind: 'revoked'; readonly serials: readonly string[] }
+  | AccessRefusal;
+
+/** Why a token or certificate is not made, or does not do. `code` is the gRPC status name. */
+export interface AccessRefusal {
+  readonly kind: 'access-refused';
+  readonly code: 'INVALID_ARGUMENT' | 'NOT_FOUND' | 'ALREADY_EXISTS' | 'PERMISSION_DENIED' | 'RESOURCE_EXHAUSTED';
+  readonly reason: string;
+  readonly message: string;
+}

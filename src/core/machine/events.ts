@@ -3,8 +3,9 @@ import type { DeviceUsage, HeldStageUsage, Hello, StageReport } from '../../../g
 import type { PlanRequest, SelectedPlan } from '../../../gen/stageplane/v1/planner.js';
 import type { RestartPolicy, StageFault } from '../../../gen/stageplane/v1/run.js';
 import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
-import type { NodeId, RunId, SessionId } from '../ids.js';
+import type { NodeId, RunId, SessionId, WallMillis } from '../ids.js';
 import type { ModelCuts } from '../planner/model-cuts.js';
+import type { CertificateRecord, TokenRecord } from './access-records.js';
 
 /** Names a caller that waits for an answer. */
 export type CallId = number;
@@ -30,6 +31,8 @@ export type ClusterEvent =
       readonly kind: 'hello-received';
       readonly session: SessionId;
       readonly hello: Hello;
+      /** The node of the agent's certificate; absent where nobody has one. */
+      readonly enrolled?: NodeId | undefined;
     }
   | {
       readonly kind: 'session-ended';
@@ -89,6 +92,30 @@ export type ClusterEvent =
       readonly deadline: number;
     }
   | { readonly kind: 'node-delete-requested'; readonly call: CallId; readonly nodeId: NodeId }
+  | { readonly kind: 'token-requested'; readonly call: CallId; readonly token: TokenRecord }
+  /** Somebody brings a token's secret and a key. What the certificate will be was drawn before. */
+  | {
+      readonly kind: 'enrol-requested';
+      readonly call: CallId;
+      readonly secretDigest: string;
+      readonly keyDigest: string;
+      /** Empty for the token's. */
+      readonly name: string;
+      /** When the token has none either. */
+      readonly defaultName: string;
+      /** Empty for others than agents. */
+      readonly instanceId: string;
+      readonly serial: string;
+      readonly notAfter: WallMillis;
+    }
+  | {
+      readonly kind: 'renewal-requested';
+      readonly call: CallId;
+      /** Serial of the certificate that was shown. */
+      readonly shown: string;
+      readonly next: CertificateRecord;
+    }
+  | { readonly kind: 'revocation-requested'; readonly call: CallId; readonly serial: string }
   /** The first event after a start. */
   | { readonly kind: 'orchestrator-started' }
   | { readonly kind: 'token-endpoint-ready'; readonly runId: RunId; readonly generation: number }

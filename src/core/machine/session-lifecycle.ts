@@ -9,16 +9,23 @@ import type { SessionRefusal } from './effects.js';
 import type { ClusterEvent } from './events.js';
 import { startGrace } from './grace.js';
 import { reconcile } from './reconcile.js';
+import { refuseOtherThan } from './refuse-other-than.js';
 import { takeUsage } from './stage-usage.js';
 import type { NodeState } from './state.js';
 import { lostEpoch, stepOver } from './step-over.js';
+import { takeNodeId } from './take-node-id.js';
 
 type Heartbeat = Extract<ClusterEvent, { kind: 'heartbeat-received' }>;
 
-/** Admits an agent: who it is, what it holds, what it must still be told (`Hello` in node_agent_service.proto). */
-export function receiveHello(draft: Draft, session: SessionId, hello: Hello): void {
+/**
+ * Admits an agent: who it is, what it holds, what it must still be told (`Hello` in node_agent_service.proto).
+ *
+ * @param enrolled the node of its certificate; absent where nobody has one
+ */
+export function receiveHello(draft: Draft, session: SessionId, hello: Hello, enrolled?: NodeId): void {
   const known = draft.nodeByInstance(hello.instanceId);
-  const refusal = refuseHello(draft, hello, known) ?? refuseClone(draft, hello, known);
+  const stranger = enrolled === undefined ? undefined : refuseOtherThan(draft, enrolled, hello);
+  const refusal = stranger ?? refuseHello(draft, hello, known) ?? refuseClone(draft, hello, known);
   if (refusal) {
     draft.perform({ kind: 'close-session', session, why: refusal });
     return;
@@ -163,13 +170,6 @@ function admitNode(draft: Draft, hello: Hello, known: NodeState | undefined): No
     revision: draft.cluster.revision,
   });
   return draft.node(id)!;
-}
-
-function takeNodeId(draft: Draft, pinned: bigint): NodeId {
-  const id = pinned === 0n ? draft.cluster.nextNodeId : nodeId(pinned);
-  // Ids are never reused, so the counter steps over a pinned one.
-  if (id >= draft.cluster.nextNodeId) draft.cluster = { ...draft.cluster, nextNodeId: nodeId(id + 1n) };
-  return id;
 }
 
 function openSession(draft: Draft, session: SessionId, hello: Hello, id: NodeId): void {

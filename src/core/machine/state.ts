@@ -14,6 +14,7 @@ import type {
 import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import type { Millis, NodeId, Revision, RunId, SessionId, WallMillis } from '../ids.js';
 import type { ModelCuts } from '../planner/model-cuts.js';
+import type { CertificateRecord, TokenRecord } from './access-records.js';
 import type { RunOutcome, RunPhase } from './run-transitions.js';
 import type { StagePhase } from './stage-transitions.js';
 
@@ -217,6 +218,10 @@ export interface World {
   readonly requests: Map<string, RequestRecord>;
   /** By key, oldest first. */
   readonly footprints: Map<string, FootprintRecord>;
+  /** By the digest of their secret. */
+  readonly tokens: Map<string, TokenRecord>;
+  /** By serial. */
+  readonly certificates: Map<string, CertificateRecord>;
   readonly contacts: Map<NodeId, Contact>;
   readonly sessions: Map<SessionId, SessionState>;
   /** Runs with a stage on the node that is not STOPPED. */
@@ -232,4 +237,6 @@ export interface StoredWorld {
   readonly runs: readonly RunState[];
   readonly requests: readonly RequestRecord[];
   readonly footprints: readonly FootprintRecord[];
+  readonly tokens: readonly TokenRecord[];
+  readonly certificates: readonly CertificateRecord[];
 }

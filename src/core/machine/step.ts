@@ -1,12 +1,15 @@
 import { deliveryAcked, deliveryRefused, stageReported } from './agent-messages.js';
 import { answerEnded, answerFailed } from './answers.js';
+import { renewCertificate, revokeCertificate } from './certificates.js';
 import { createRun } from './create-run.js';
 import { timerFired } from './deadlines.js';
 import { dispatchTo } from './dispatch.js';
 import type { Draft } from './draft.js';
 import { drainNode } from './drain.js';
+import { enrol } from './enrol.js';
 import type { ClusterEvent } from './events.js';
 import { restartGraces } from './grace.js';
+import { createToken } from './join-tokens.js';
 import { cordonNode, deleteNode, deleteRun, stopRun } from './operator-requests.js';
 import { endSession, receiveHeartbeat, receiveHello } from './session-lifecycle.js';
 import { reopenTokenEndpoints, tokenEndpointLost, tokenEndpointReady } from './token-endpoint.js';
@@ -15,7 +18,7 @@ import { reopenTokenEndpoints, tokenEndpointLost, tokenEndpointReady } from './t
 export function step(draft: Draft, event: ClusterEvent): void {
   switch (event.kind) {
     case 'hello-received':
-      return receiveHello(draft, event.session, event.hello);
+      return receiveHello(draft, event.session, event.hello, event.enrolled);
     case 'session-ended':
       return endSession(draft, event.session, event.goodbye);
     case 'delivery-acked':
@@ -38,6 +41,14 @@ export function step(draft: Draft, event: ClusterEvent): void {
       return drainNode(draft, event.call, event.nodeId, event.deadline);
     case 'node-delete-requested':
       return deleteNode(draft, event.call, event.nodeId);
+    case 'token-requested':
+      return createToken(draft, event.call, event.token);
+    case 'enrol-requested':
+      return enrol(draft, event);
+    case 'renewal-requested':
+      return renewCertificate(draft, event.call, event.shown, event.next);
+    case 'revocation-requested':
+      return revokeCertificate(draft, event.call, event.serial);
     case 'orchestrator-started':
       return reopenTokenEndpoints(draft);
     case 'token-endpoint-ready':

@@ -19,6 +19,8 @@ export function openWorld(stored: StoredWorld, now: Millis, timings: Timings): {
     runs: new Map(stored.runs.map((run) => [run.runId, run])),
     requests: new Map(stored.requests.map((request) => [request.requestId, request])),
     footprints: new Map(stored.footprints.map((record) => [record.key, record])),
+    tokens: new Map(stored.tokens.map((token) => [token.digest, token])),
+    certificates: new Map(stored.certificates.map((certificate) => [certificate.serial, certificate])),
     contacts: new Map(
       stored.nodes.map((node) => [
         node.nodeId,

@@ -4,28 +4,35 @@ import {
 } from '../../../gen/stageplane/v1/orchestrator_service.js';
 import { limits } from '../../core/limits.js';
 import { dial, unaryCall } from '../../grpc/client.js';
+import { clientOptions } from '../../grpc/client-options.js';
 import { RpcError } from '../../grpc/rpc-error.js';
 import { whyUnanswered } from '../../grpc/why-unanswered.js';
+import { findCredentials, nodeCredentials } from '../../pki/find-credentials.js';
 import { bothRoles, type Check, type Finding, failed, ok, skipped, warning } from '../check.js';
 
 export const orchestratorCheck: Check = {
   name: 'orchestrator',
   roles: bothRoles,
-  look: async ({ orchestrator }) => {
+  look: async ({ role, orchestrator, dataFolder }) => {
     if (orchestrator === undefined) return skipped('no --orchestrator was named');
-    const client = dial(orchestrator, OrchestratorServiceClient);
+    let client: OrchestratorServiceClient | undefined;
     try {
+      const own = role === 'agent' ? nodeCredentials(dataFolder) : undefined;
+      const credentials = own ?? findCredentials(orchestrator, dataFolder);
+      client = dial(orchestrator, OrchestratorServiceClient, clientOptions, credentials);
       const asked = Date.now();
       const deadlineMillis = limits.doctorMillis / 2;
       const { now } = await unaryCall(client, service.listNodes, { pageSize: 1, pageToken: '' }, { deadlineMillis });
       return clockDifference(orchestrator, now?.getTime(), (asked + Date.now()) / 2);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
+      // A node's certificate is good, and lists no nodes.
+      if (error.reason === 'ROLE_MISSING') return ok(`${orchestrator} answers`);
       const why = whyUnanswered(error) ?? error.message;
       const advice = 'see whether it runs there, listens beyond its own machine, and no firewall is between';
       return failed(`no orchestrator answers at ${orchestrator} (${why})`, advice);
     } finally {
-      client.close();
+      client?.close();
     }
   },
 };

@@ -128,4 +128,27 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (run_id, generation, stage_index)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Join tokens that have not expired, without their secrets.
+  CREATE TABLE tokens (
+    digest     TEXT    PRIMARY KEY, -- SHA-256 of the secret
+    role       TEXT    NOT NULL,
+    node_name  TEXT    NOT NULL,    -- '' for any
+    expires_at INTEGER NOT NULL,
+    -- NULL until it is redeemed.
+    used_name  TEXT,
+    used_node  INTEGER,             -- NULL for others than agents
+    used_key   TEXT                 -- SHA-256 of the public key
+  ) STRICT, WITHOUT ROWID;
+
+  -- Certificates that were issued and have not expired.
+  CREATE TABLE certificates (
+    serial    TEXT    PRIMARY KEY,
+    role      TEXT    NOT NULL,
+    name      TEXT    NOT NULL,
+    node_id   INTEGER,              -- NULL for others than agents
+    not_after INTEGER NOT NULL,
+    revoked   INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

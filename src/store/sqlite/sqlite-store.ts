@@ -10,6 +10,7 @@ import type { BackupOptions, BackupOutcome, Store, StoreBounds, StoreOptions } f
 import { StoreError } from '../store-error.js';
 import { answerRows } from './answer-rows.js';
 import { backupDatabase } from './backup-database.js';
+import { certificateRows } from './certificate-rows.js';
 import { clusterRow } from './cluster-row.js';
 import { databaseFiles } from './database-files.js';
 import { eventRows } from './event-rows.js';
@@ -17,9 +18,11 @@ import { footprintRows } from './footprint-rows.js';
 import { isBackup, markInUse } from './migrate.js';
 import { nodeRows } from './node-rows.js';
 import { openDatabase } from './open-database.js';
+import { putEach } from './put-each.js';
 import { requestRows } from './request-rows.js';
 import { runRows } from './run-rows.js';
 import { withStoreErrors } from './store-error-of.js';
+import { tokenRows } from './token-rows.js';
 
 /**
  * Opens the store of a data folder; a new cluster begins when the folder has none. The caller holds the folder's lock.
@@ -39,6 +42,8 @@ export class SqliteStore implements Store {
   private readonly events;
   private readonly answers;
   private readonly footprints;
+  private readonly tokens;
+  private readonly certificates;
   private readonly write;
   private untouched: boolean;
 
@@ -55,6 +60,8 @@ export class SqliteStore implements Store {
     this.events = eventRows(db);
     this.answers = answerRows(db);
     this.footprints = footprintRows(db, bounds.footprintRecords ?? limits.footprintRecords);
+    this.tokens = tokenRows(db);
+    this.certificates = certificateRows(db);
     this.untouched = isBackup(db);
     this.write = db.transaction((changes: Changes) => this.putAll(changes));
   }
@@ -106,6 +113,8 @@ export class SqliteStore implements Store {
     for (const answer of changes.answers) if (!deleted.has(answer.runId)) this.answers.put(answer);
     for (const record of changes.footprints) this.footprints.put(record);
     for (const id of deleted) this.runs.delete(id);
+    putEach(this.tokens, changes.tokens);
+    putEach(this.certificates, changes.certificates);
     if (changes.requests.length + deleted.size > 0) this.requests.forgetSpent();
     if (changes.footprints.length > 0) this.footprints.forgetOld();
   }
@@ -120,6 +129,8 @@ export class SqliteStore implements Store {
         runs: this.runs.all(),
         requests: this.requests.all(),
         footprints: this.footprints.all(),
+        tokens: this.tokens.all(),
+        certificates: this.certificates.all(),
       };
     } catch (error) {
       // Errors of SQLite have a code and are sorted out elsewhere; what is left is a row that cannot be understood.

@@ -29,7 +29,15 @@ export class WorldInMemory {
       nextRunId: runId(1n),
       nextNodeId: nodeId(2n),
     };
-    this.world = this.open({ cluster, nodes: [], runs: [], requests: [], footprints: [] });
+    this.world = this.open({
+      cluster,
+      nodes: [],
+      runs: [],
+      requests: [],
+      footprints: [],
+      tokens: [],
+      certificates: [],
+    });
   }
 
   /** One turn of the loop. */
@@ -108,6 +116,8 @@ export function storedFrom(world: World): StoredWorld {
     runs: [...world.runs.values()].map(withoutVolatile),
     requests: [...world.requests.values()],
     footprints: [...world.footprints.values()],
+    tokens: [...world.tokens.values()],
+    certificates: [...world.certificates.values()],
   };
 }
 

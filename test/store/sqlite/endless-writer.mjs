@@ -27,6 +27,8 @@ for (let count = 1; ; count++) {
     events: [event],
     answers: [],
     footprints: [],
+    tokens: new Map(),
+    certificates: new Map(),
   });
   before = after;
   // Synchronous, so that nothing is left in a buffer of this process.

@@ -36,6 +36,7 @@ test('every table is strict', () => {
   expect(own.map(({ name }) => name).sort()).toEqual([
     'answers',
     'causes',
+    'certificates',
     'cluster',
     'events',
     'footprints',
@@ -46,6 +47,7 @@ test('every table is strict', () => {
     'restarts',
     'runs',
     'stages',
+    'tokens',
   ]);
   expect(own.every(({ strict }) => strict === 1n)).toBe(true);
   db.close();

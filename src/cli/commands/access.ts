@@ -1,0 +1,121 @@
+import { limits } from '../../core/limits.js';
+import { joinRoles } from '../../core/role.js';
+import { defineCommand } from '../command.js';
+import { clientSettings, jsonSetting } from '../config/common-settings.js';
+import { defaultDataFolder } from '../config/default-folder.js';
+import { readAddress, readDuration, readFolder, readOneOf, readPath, readText } from '../config/readers.js';
+import { list, operand, optional, required, toggle, type Values } from '../config/setting.js';
+import { formatDuration } from '../format/duration.js';
+
+const dataSetting = {
+  data: required(readFolder, {
+    placeholder: '<folder>',
+    description: 'data folder of the orchestrator of this machine',
+    fallback: defaultDataFolder('orchestrator'),
+    environment: true,
+  }),
+};
+
+const initSettings = {
+  ...dataSetting,
+  name: list(readText, {
+    placeholder: '<host>',
+    description: 'name or address by which other machines reach this one; may be repeated',
+  }),
+  caCert: optional(readPath, { placeholder: '<file>', description: 'a CA of your own, in PEM; ECDSA P-256' }),
+  caKey: optional(readPath, { placeholder: '<file>', description: 'its key, PKCS #8 in PEM' }),
+  force: toggle('make a new CA although there is one: all nodes and clients have to join anew'),
+  ...jsonSetting,
+};
+export type InitValues = Values<typeof initSettings>;
+
+const tokenCreateSettings = {
+  ...dataSetting,
+  node: optional(readText, { placeholder: '<name>', description: 'the one name that it admits; default: any' }),
+  ttl: required(readDuration(1, limits.longestJoinTokenMillis), {
+    placeholder: '<duration>',
+    description: 'how long it may be redeemed',
+    fallback: formatDuration(limits.joinTokenMillis),
+  }),
+  role: required(readOneOf(...joinRoles), {
+    placeholder: '<role>',
+    description: 'what it makes of whoever redeems it: agent, launcher or viewer',
+    fallback: 'agent',
+  }),
+  ...jsonSetting,
+};
+export type TokenCreateValues = Values<typeof tokenCreateSettings>;
+
+const listSettings = { ...dataSetting, ...jsonSetting };
+export type AccessListValues = Values<typeof listSettings>;
+
+const revokeOperands = {
+  serial: operand(readText, { placeholder: '<serial>', description: 'as `cert list` shows it' }),
+};
+export type RevokeValues = Values<typeof listSettings & typeof revokeOperands>;
+
+const joinSettings = {
+  ...clientSettings,
+  enroll: optional(readAddress, {
+    placeholder: '<host:port>',
+    description: 'where the token is redeemed; default: the port after that of the orchestrator',
+  }),
+  name: optional(readText, { placeholder: '<name>', description: 'what to be called; default: that of this user' }),
+};
+const joinOperands = { token: operand(readText, { placeholder: '<token>', description: 'of a launcher or viewer' }) };
+export type JoinValues = Values<typeof joinSettings & typeof joinOperands>;
+
+export const accessCommands = [
+  defineCommand({
+    name: 'init',
+    summary: 'give the orchestrator of this machine its certificates; from then on everyone has to show one',
+    settings: initSettings,
+    operands: {},
+    examples: ['init --name server.lan --name 10.0.0.5', 'init --ca-cert ca.pem --ca-key ca-key.pem'],
+    check: ({ caCert, caKey }) =>
+      (caCert === undefined) === (caKey === undefined)
+        ? []
+        : [{ field: '--ca-cert', message: 'a CA needs both its certificate and its key: name --ca-cert and --ca-key' }],
+    load: async () => (await import('../actions/init.js')).init,
+  }),
+  defineCommand({
+    name: 'token create',
+    summary: 'make a token that lets one machine or person in, once',
+    settings: tokenCreateSettings,
+    operands: {},
+    examples: ['token create --node gpu-a', 'token create --role launcher --ttl 10m'],
+    load: async () => (await import('../actions/tokens.js')).tokenCreate,
+  }),
+  defineCommand({
+    name: 'token list',
+    summary: 'list the tokens that have not expired',
+    settings: listSettings,
+    operands: {},
+    examples: ['token list'],
+    load: async () => (await import('../actions/tokens.js')).tokenList,
+  }),
+  defineCommand({
+    name: 'cert list',
+    summary: 'list the certificates that were issued and have not expired',
+    settings: listSettings,
+    operands: {},
+    examples: ['cert list'],
+    load: async () => (await import('../actions/certificates.js')).certList,
+  }),
+  defineCommand({
+    name: 'cert revoke',
+    summary: 'let the holder of a certificate in no longer, and end its sessions',
+    settings: listSettings,
+    operands: revokeOperands,
+    examples: ['cert revoke 4f0c...'],
+    load: async () => (await import('../actions/certificates.js')).certRevoke,
+  }),
+  defineCommand({
+    name: 'join',
+    summary: 'redeem a token of a launcher or viewer, and keep the certificate for this user',
+    settings: joinSettings,
+    operands: joinOperands,
+    examples: ['join sp1... --orchestrator server:7070'],
+    load: async () => (await import('../actions/join.js')).joinAction,
+  }),
+];

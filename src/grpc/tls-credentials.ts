@@ -1,0 +1,36 @@
+import { checkServerIdentity } from 'node:tls';
+import { type ChannelCredentials, credentials, ServerCredentials } from '@grpc/grpc-js';
+
+/** What one side of a connection shows, and whom it believes. All in PEM. */
+export interface TlsParts {
+  readonly ca: string;
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+/** For a server that asks every client for a certificate of the CA, or none for one. The CA is sent along. */
+export function serverCredentials({ ca, certificate, privateKey }: TlsParts, askClients: boolean): ServerCredentials {
+  const pair = { cert_chain: Buffer.from(`${certificate.trimEnd()}\n${ca}`), private_key: Buffer.from(privateKey) };
+  return ServerCredentials.createSsl(askClients ? Buffer.from(ca) : null, [pair], askClients);
+}
+
+/**
+ * For a client that talks to the orchestrator of a CA and to nobody else.
+ *
+ * @param own what it shows; nothing when absent
+ */
+export function orchestratorCredentials(ca: string, own?: Omit<TlsParts, 'ca'>): ChannelCredentials {
+  return credentials.createSsl(
+    Buffer.from(ca),
+    own ? Buffer.from(own.privateKey) : null,
+    own ? Buffer.from(own.certificate) : null,
+    {
+      // Nodes have certificates of the same CA, and could serve with them: the name must fit, and the role.
+      checkServerIdentity: (host, certificate) =>
+        checkServerIdentity(host, certificate) ??
+        (String(certificate.subject.O) === 'orchestrator'
+          ? undefined
+          : new Error(`${host} shows a certificate that is not that of an orchestrator`)),
+    },
+  );
+}

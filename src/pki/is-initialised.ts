@@ -1,0 +1,12 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Where an orchestrator keeps its certificates. */
+export function authorityFolder(dataFolder: string): string {
+  return join(dataFolder, 'pki');
+}
+
+/** Whether `stageplane init` was run there: then everyone has to show a certificate. */
+export function isInitialised(dataFolder: string): boolean {
+  return existsSync(authorityFolder(dataFolder));
+}

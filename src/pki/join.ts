@@ -1,0 +1,99 @@
+import { X509Certificate } from 'node:crypto';
+import { connect, type TLSSocket } from 'node:tls';
+import { status } from '@grpc/grpc-js';
+import {
+  EnrollmentServiceClient,
+  type EnrollResponse,
+  EnrollmentServiceService as service,
+} from '../../gen/stageplane/v1/enrollment_service.js';
+import { limits } from '../core/limits.js';
+import { dial, unaryCall } from '../grpc/client.js';
+import { clientOptions } from '../grpc/client-options.js';
+import { parseListenAddress } from '../grpc/listen-address.js';
+import { RpcError } from '../grpc/rpc-error.js';
+import { orchestratorCredentials } from '../grpc/tls-credentials.js';
+import { certificateDigest } from './certificate-digest.js';
+import { requestCertificate } from './certificate-request.js';
+import type { Credentials } from './credential-folder.js';
+import type { JoinToken } from './join-token.js';
+import { makeKeyPair } from './key-pair.js';
+
+export interface JoinRequest {
+  /** `host:port` of EnrollmentService. */
+  readonly address: string;
+  readonly token: JoinToken;
+  /** Empty for the token's. */
+  readonly name: string;
+  readonly defaultName: string;
+  /** Of an agent's data folder; empty for others. */
+  readonly instanceId: string;
+}
+
+export interface Joined {
+  readonly credentials: Credentials;
+  readonly answer: EnrollResponse;
+}
+
+/**
+ * Becomes somebody: finds the CA that the token names, and says the secret to nobody but a server of that CA. Rejects with
+ * RpcError.
+ */
+export async function join({ address, token, name, defaultName, instanceId }: JoinRequest): Promise<Joined> {
+  const ca = await findAuthority(address, token.caDigest);
+  const key = await makeKeyPair();
+  const csr = Buffer.from(await requestCertificate(key));
+  const client = dial(address, EnrollmentServiceClient, clientOptions, orchestratorCredentials(ca));
+  try {
+    const request = { secret: token.secret, csr, name, instanceId, defaultName };
+    const answer = await unaryCall(client, service.enroll, request);
+    return { credentials: { ca, certificate: answer.certificate, privateKey: key.privateKey }, answer };
+  } finally {
+    client.close();
+  }
+}
+
+/** The CA of the server at an address, in PEM, if it is the one of this digest. Says nothing to that server. */
+async function findAuthority(address: string, digest: string): Promise<string> {
+  const { raw } = rootOf(await peerOf(address));
+  if (certificateDigest(raw) === digest) return new X509Certificate(raw).toString();
+  const message = `the server at ${address} is not of the CA that the token names: make sure of the address, and of the token; nothing was said to it`;
+  throw new RpcError(status.PERMISSION_DENIED, 'OTHER_AUTHORITY', message);
+}
+
+interface Link {
+  readonly raw: Buffer;
+  readonly issuerCertificate?: Link;
+}
+
+function rootOf(leaf: Link): Link {
+  let link = leaf;
+  // The root is its own issuer; a chain of ours has two.
+  for (let depth = 0; depth < limits.chainLinks; depth += 1) {
+    const next = link.issuerCertificate;
+    if (!next || next.raw.equals(link.raw)) break;
+    link = next;
+  }
+  return link;
+}
+
+/** Whom it shows is looked at, not believed: the next connection checks everything against the CA that was found. */
+function peerOf(address: string): Promise<Link> {
+  const { host = '', port = 0 } = parseListenAddress(address) ?? {};
+  return new Promise((resolve, reject) => {
+    const socket: TLSSocket = connect({ host, port, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
+    const fail = (why: string) => {
+      socket.destroy();
+      reject(
+        new RpcError(status.UNAVAILABLE, 'NO_ENROLLMENT', `nobody at ${address} enrols (${why}): check the address`),
+      );
+    };
+    socket.setTimeout(limits.defaultDeadlineMillis, () => fail('no answer'));
+    socket.once('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message));
+    socket.once('secureConnect', () => {
+      const peer = socket.getPeerCertificate(true);
+      if (peer.raw) resolve(peer);
+      else fail('no certificate');
+      socket.destroy();
+    });
+  });
+}

@@ -1,0 +1,22 @@
+import type { webcrypto } from 'node:crypto';
+import { crypto, keyAlgorithm } from './key-algorithm.js';
+import { PemConverter } from './x509.js';
+
+/** A new key, with its private part as PKCS #8 in PEM. */
+export interface KeyPair {
+  readonly keys: webcrypto.CryptoKeyPair;
+  readonly privateKey: string;
+}
+
+export async function makeKeyPair(): Promise<KeyPair> {
+  const keys = await crypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify']);
+  const der = await crypto.subtle.exportKey('pkcs8', keys.privateKey);
+  return { keys, privateKey: `${PemConverter.encode(der, 'PRIVATE KEY')}\n` };
+}
+
+/** A private key of ours, to sign with. Rejects when the text is none. */
+export function readSigningKey(privateKey: string): Promise<webcrypto.CryptoKey> {
+  const [der] = PemConverter.decode(privateKey);
+  if (!der) throw new Error('it is no key in PEM');
+  return crypto.subtle.importKey('pkcs8', der, keyAlgorithm, false, ['sign']);
+}
