@@ -34,7 +34,7 @@ test('calls with hostile bytes end in a status, and leave nothing behind', { tim
   connection.session.destroy();
   await expectNobody(orchestrator);
   expect(heapBytes() - heapBefore).toBeLessThan(HEAP_GROWTH_BYTES);
-  expect(outcomes.size).toBeGreaterThan(30);
+  expect(outcomes.size).toBeGreaterThan(25);
 });
 
 test('floods on the port end that connection at most', { timeout: fuzzTimeout }, async () => {

@@ -10,17 +10,18 @@ const DEEPEST = 6;
 export function randomMessage(type: DescMessage, random: Random, depth = 0): Uint8Array {
   const writer = new BinaryWriter();
   for (const field of type.fields) {
-    const times = random.chance(0.3)
-      ? 0
-      : random.chance(0.03)
-        ? 300
-        : field.fieldKind === 'list'
-          ? random.int(0, 3)
-          : 1;
+    const times = timesOf(field, random, depth);
     for (let time = 0; time < times; time++) writeField(writer, field, random, depth);
   }
   if (random.chance(0.05)) writeUnknown(writer, random);
   return writer.finish();
+}
+
+/** Fewer the deeper it is: lists within lists would grow without end. */
+function timesOf(field: DescField, random: Random, depth: number): number {
+  if (random.chance(0.3 + 0.1 * depth)) return 0;
+  if (depth === 0 && random.chance(0.02)) return 50;
+  return field.fieldKind === 'list' && depth < 3 ? random.int(0, 2) : 1;
 }
 
 function writeField(writer: BinaryWriter, field: DescField, random: Random, depth: number): void {
