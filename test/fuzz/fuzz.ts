@@ -26,14 +26,17 @@ const MOST_POOLED = 2000;
 /** What is larger is run, but changed no further: it would only make the next ones slow. */
 const MOST_POOLED_BYTES = 16 * 1024;
 const MOST_KEPT_BYTES = 1024;
+/** Unless told otherwise the same inputs each time, and no more of them than a slow machine has time for. */
 const seconds = Number(process.env.FUZZ_SECONDS ?? 15);
+const mostInputs = process.env.FUZZ_SECONDS ? Number.POSITIVE_INFINITY : 8000;
+const defaultSeed = process.env.FUZZ_SECONDS ? String(randomInt(2 ** 31)) : '1';
 
 /** For a test that fuzzes: its time and that of one slow input. */
 export const fuzzTimeout = seconds * 1000 + 60_000;
 
 /** Runs the corpus and then new inputs for a while. Gives how many inputs had which outcome. */
 export async function fuzz(target: Target): Promise<ReadonlyMap<string, number>> {
-  const seed = process.env.FUZZ_SEED ?? String(randomInt(2 ** 31));
+  const seed = process.env.FUZZ_SEED ?? defaultSeed;
   const watched = await watch(seed, join(tmpdir(), `fuzz-${target.name}-${process.pid}`));
   try {
     return await new Session(target, seed, watched).run();
@@ -64,7 +67,7 @@ class Session {
     }
     let inputs = 0;
     const start = performance.now();
-    while (performance.now() - start < seconds * 1000) {
+    while (inputs < mostInputs && performance.now() - start < seconds * 1000) {
       const input = Buffer.from(this.target.mutate(Buffer.from(this.#random.pick(this.#pool)), this.#random));
       const isNew = await this.#try(input);
       if (isNew && input.length <= MOST_POOLED_BYTES && this.#pool.length < MOST_POOLED) this.#pool.push(input);

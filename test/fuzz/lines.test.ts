@@ -60,8 +60,9 @@ function kindOf<T extends object>(codec: Codec<T>, line: string, caseOf: (messag
     assert(parsed.problem.length < LONGEST_SENTENCE, parsed.problem);
     return parsed.problem.split(' ').slice(0, 3).join(' ');
   }
-  const again: ParsedLine<T> = parseMessageLine(codec, JSON.stringify(codec.toJSON(parsed.message)));
-  assert.deepEqual(again, parsed);
+  const text = JSON.stringify(codec.toJSON(parsed.message));
+  const again: ParsedLine<T> = parseMessageLine(codec, text);
+  assert.equal(again.kind === 'malformed' ? again.problem : JSON.stringify(codec.toJSON(again.message)), text);
   return caseOf(parsed.message);
 }
 
