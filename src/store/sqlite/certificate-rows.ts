@@ -15,8 +15,7 @@ interface Row {
 /** Certificates that were issued, by serial. */
 export function certificateRows(db: Database) {
   const upsert = db.prepare<[string, string, string, bigint | null, bigint, bigint]>(`
-    INSERT INTO certificates (serial, role, name, node_id, not_after, revoked) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET revoked = excluded.revoked`);
+    REPLACE INTO certificates (serial, role, name, node_id, not_after, revoked) VALUES (?, ?, ?, ?, ?, ?)`);
   const remove = db.prepare<[string]>('DELETE FROM certificates WHERE serial = ?');
   const select = db.prepare<[], Row>('SELECT * FROM certificates ORDER BY serial');
 

@@ -16,8 +16,7 @@ interface Row {
 /** Join tokens, by the digest of their secret. */
 export function tokenRows(db: Database) {
   const upsert = db.prepare<[string, string, string, bigint, string | null, bigint | null, string | null]>(`
-    INSERT INTO tokens (digest, role, node_name, expires_at, used_name, used_node, used_key) VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET used_name = excluded.used_name, used_node = excluded.used_node, used_key = excluded.used_key`);
+    REPLACE INTO tokens (digest, role, node_name, expires_at, used_name, used_node, used_key) VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const remove = db.prepare<[string]>('DELETE FROM tokens WHERE digest = ?');
   const select = db.prepare<[], Row>('SELECT * FROM tokens ORDER BY digest');
 
