@@ -22,7 +22,8 @@ export class Backups {
   /** Resolves when the file is whole and on the disk. Rejects with RpcError, and then nothing is left of it. */
   async make(request: BackupRequest, signal: AbortSignal): Promise<BackupResponse> {
     const { path, force } = request;
-    if (!isAbsolute(path) || path.includes('\0')) throw refused('path', `"${path}" is no absolute path`);
+    if (!isAbsolute(path) || path.includes('\0'))
+      throw refused('path', `"${path}" is no absolute path: name the file from / on`);
     if (this.progress) {
       const message = `a backup to ${this.progress.path} is being written: wait for it, or cancel it`;
       throw new RpcError(status.ABORTED, 'BACKUP_UNDER_WAY', message);

@@ -47,8 +47,9 @@ function progressOf(loop: Loop, id: NodeId): DrainNodeResponse | undefined {
 }
 
 function checkDeadline(deadlineMillis: bigint): number {
-  const description = `${deadlineMillis} is above the longest deadline, ${limits.drainMillis} milliseconds`;
-  throwIfAny(deadlineMillis > limits.drainMillis ? [{ field: 'deadline_millis', description }] : []);
+  const longest = limits.drainMillis;
+  const description = `${deadlineMillis} is above the longest deadline: ask for ${longest} milliseconds at most`;
+  throwIfAny(deadlineMillis > longest ? [{ field: 'deadline_millis', description }] : []);
   return Number(deadlineMillis);
 }
 

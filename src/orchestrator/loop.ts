@@ -1,7 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
-import { type Changes, Draft } from '../core/machine/draft.js';
+import type { Changes } from '../core/machine/changes.js';
+import { Draft } from '../core/machine/draft.js';
 import type { Answer } from '../core/machine/effects.js';
 import type { CallId, ClusterEvent } from '../core/machine/events.js';
 import type { Rules } from '../core/machine/rules.js';

@@ -1,5 +1,5 @@
 import { limits } from '../core/limits.js';
-import type { Changes } from '../core/machine/draft.js';
+import type { Changes } from '../core/machine/changes.js';
 
 /**
  * Refuses numbers that no database can hold in a column. Counters never get there and the orchestrator bounds what

@@ -5,7 +5,7 @@ import type { TextAnswer } from '../../gen/stageplane/v1/token_endpoint.js';
 import type { NodeId, Revision, RunId } from '../core/ids.js';
 import { limits } from '../core/limits.js';
 import type { CertificateRecord, TokenRecord } from '../core/machine/access-records.js';
-import type { Changes } from '../core/machine/draft.js';
+import type { Changes } from '../core/machine/changes.js';
 import { replaceAll } from '../core/machine/overlay.js';
 import type {
   ClusterState,

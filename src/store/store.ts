@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../gen/stageplane/v1/run.js';
 import type { TextAnswer } from '../../gen/stageplane/v1/token_endpoint.js';
 import type { Revision, RunId } from '../core/ids.js';
-import type { Changes } from '../core/machine/draft.js';
+import type { Changes } from '../core/machine/changes.js';
 import type { StoredWorld } from '../core/machine/state.js';
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
 import { revision, runId } from '../../src/core/ids.js';
-import type { Changes } from '../../src/core/machine/draft.js';
+import type { Changes } from '../../src/core/machine/changes.js';
 import type { StoredWorld } from '../../src/core/machine/state.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import { StoreError } from '../../src/store/store-error.js';

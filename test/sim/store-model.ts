@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../gen/stageplane/v1/run.js';
 import type { RunId } from '../../src/core/ids.js';
-import type { Changes } from '../../src/core/machine/draft.js';
+import type { Changes } from '../../src/core/machine/changes.js';
 import type { ClusterState, RunState, StoredWorld } from '../../src/core/machine/state.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
 import type { Store } from '../../src/store/store.js';

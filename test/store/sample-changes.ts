@@ -5,7 +5,7 @@ import { StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { RunEvent } from '../../gen/stageplane/v1/run.js';
 import { type TextAnswer, TextDone, type TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
 import { nodeId, type Revision, type RunId, revision, runId, wallMillis } from '../../src/core/ids.js';
-import type { Changes } from '../../src/core/machine/draft.js';
+import type { Changes } from '../../src/core/machine/changes.js';
 import type { ClusterState, NodeState, RunState } from '../../src/core/machine/state.js';
 
 /** A turn that changes what is given, and nothing else. */

@@ -11,11 +11,11 @@ import {
   type WallMillis,
 } from '../ids.js';
 import { AccessDraft } from './access-draft.js';
-import type { CertificateRecord, TokenRecord } from './access-records.js';
+import type { Changes } from './changes.js';
 import type { AccessRefusal, Answer, Effect, LogFields } from './effects.js';
 import type { CallId, Timer } from './events.js';
 import { forgetOldRecords } from './forget-old-records.js';
-import { idsOfDeleted, putLast, replaceAll, replaceNode } from './overlay.js';
+import { countAfter, idsOfDeleted, putLast, replaceAll, replaceNode } from './overlay.js';
 import type { Rules } from './rules.js';
 import type {
   ClusterState,
@@ -23,32 +23,10 @@ import type {
   FootprintRecord,
   NodeState,
   RequestRecord,
-  RunAnswer,
   RunState,
   SessionState,
   World,
 } from './state.js';
-
-/** What one turn changes durably. The store takes it in one transaction. */
-export interface Changes {
-  readonly cluster: ClusterState;
-  readonly nodes: readonly NodeState[];
-  readonly deletedNodes: readonly NodeId[];
-  /** `before` lets the store write only the stages that differ. */
-  readonly runs: readonly {
-    readonly before: RunState | undefined;
-    readonly after: RunState;
-  }[];
-  readonly deletedRuns: readonly RunId[];
-  readonly requests: readonly RequestRecord[];
-  readonly events: readonly RunEvent[];
-  readonly answers: readonly RunAnswer[];
-  readonly footprints: readonly FootprintRecord[];
-  /** By digest; undefined deletes. */
-  readonly tokens: ReadonlyMap<string, TokenRecord | undefined>;
-  /** By serial; undefined deletes. */
-  readonly certificates: ReadonlyMap<string, CertificateRecord | undefined>;
-}
 
 /** One event's detail, without what the draft fills in. */
 export type EventDetail = NonNullable<RunEvent['detail']>;
@@ -115,9 +93,7 @@ export class Draft {
   }
 
   nodeCount(): number {
-    let count = this.base.nodes.size;
-    for (const [id, node] of this.nodes) count += Number(node !== undefined) - Number(this.base.nodes.has(id));
-    return count;
+    return countAfter(this.base.nodes, this.nodes);
   }
 
   allNodeIds(): ReadonlySet<NodeId> {
@@ -131,9 +107,7 @@ export class Draft {
   }
 
   runCount(): number {
-    let count = this.base.runs.size;
-    for (const [id, run] of this.runs) count += Number(run !== undefined) - Number(this.base.runs.has(id));
-    return count;
+    return countAfter(this.base.runs, this.runs);
   }
 
   contact(id: NodeId): Contact | undefined {

@@ -9,6 +9,13 @@ export function replaceAll<K, V>(target: Map<K, V>, changes: ReadonlyMap<K, V | 
   }
 }
 
+/** How many entries there are once the changes are made. */
+export function countAfter<K>(base: ReadonlyMap<K, unknown>, changes: ReadonlyMap<K, unknown>): number {
+  let count = base.size;
+  for (const [key, value] of changes) count += Number(value !== undefined) - Number(base.has(key));
+  return count;
+}
+
 /** A record that is renewed is the newest one. */
 export function putLast(records: Map<string, FootprintRecord>, record: FootprintRecord): void {
   records.delete(record.key);
