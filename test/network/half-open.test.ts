@@ -88,6 +88,14 @@ describe('a connection that swallows all bytes', () => {
     expect(await cluster.end()).toEqual([]);
   });
 
+  it('keeps no orchestrator that is told to stop', async () => {
+    const { cluster, networks } = await startNetworked(['alpha'], patient);
+    networks.get('alpha')!.manner = 'swallow';
+    await cluster.kill('orchestrator', 'SIGTERM');
+    await cluster.kill('alpha', 'SIGTERM');
+    expect(await cluster.end()).toEqual([]);
+  });
+
   it('before a provision was acknowledged: the stage is provisioned once, when the agent is back (I3, I19)', async () => {
     const { cluster, networks } = await startNetworked(['alpha', 'beta'], patient);
     const { client } = cluster;
