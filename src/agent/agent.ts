@@ -92,7 +92,8 @@ async function runIn(
   await register.begin();
   const { instanceId } = loaded.identity;
   const onNote = (note: string) => config.logger.warn({ note }, 'edge');
-  const edges = new NodeEdges({ flags: config.edges ?? {}, instanceId, onNote });
+  const credentials = access && (() => access.credentials);
+  const edges = new NodeEdges({ flags: config.edges ?? {}, instanceId, credentials, onNote });
   try {
     const refusal = await edges.begin(loaded.identity);
     if (refusal !== undefined) return { kind: 'refused', message: refusal.message };

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
 import { RpcError } from '../grpc/rpc-error.js';
-import { type Credentials, writeCredentials } from '../pki/credential-folder.js';
+import { writeCredentials } from '../pki/credential-folder.js';
 import { renew, renewalTime } from '../pki/renew.js';
 import type { NodeAccess } from './node-access.js';
 
@@ -16,14 +16,12 @@ export interface RenewalParts {
 
 /** Keeps the certificate of an agent good: a new one at half of its life, on the disk before it is shown. */
 export class CertificateRenewal {
-  current: Credentials;
   #timer: NodeJS.Timeout | undefined;
   #attempts = 0;
   #stopped = false;
 
   constructor(private readonly parts: RenewalParts) {
-    this.current = parts.access.credentials;
-    this.#wait(renewalTime(this.current.certificate) - Date.now());
+    this.#wait(renewalTime(parts.access.credentials.certificate) - Date.now());
   }
 
   stop(): void {
@@ -39,14 +37,14 @@ export class CertificateRenewal {
   }
 
   async #look(): Promise<void> {
-    const early = renewalTime(this.current.certificate) - Date.now();
-    if (early > 0) return this.#wait(early);
     const { addresses, access, renewed, logger } = this.parts;
+    const early = renewalTime(access.credentials.certificate) - Date.now();
+    if (early > 0) return this.#wait(early);
     try {
-      const next = await renew(addresses[this.#attempts++ % addresses.length] ?? '', this.current);
+      const next = await renew(addresses[this.#attempts++ % addresses.length] ?? '', access.credentials);
       const problem = writeCredentials(access.folder, 'agent', next);
       if (problem !== undefined) throw new Error(problem);
-      this.current = next;
+      access.credentials = next;
       logger.info({ renewalAt: new Date(renewalTime(next.certificate)) }, 'certificate renewed');
       renewed();
       this.#wait(renewalTime(next.certificate) - Date.now());

@@ -18,7 +18,8 @@ import { readTokenMark, TOKEN_MARK } from './token-mark.js';
 export interface NodeAccess {
   /** `pki` in its data folder. */
   readonly folder: string;
-  readonly credentials: Credentials;
+  /** The newest: put in place by `CertificateRenewal`, and shown from the next connection on. */
+  credentials: Credentials;
   readonly identity: PeerIdentity;
 }
 

@@ -133,9 +133,9 @@ export class NodeAgent {
   }
 
   #credentials(): ChannelCredentials | undefined {
-    const { config } = this.parts;
-    if (!this.#renewal) return config.credentials;
-    const { ca, ...own } = this.#renewal.current;
+    const { access, config } = this.parts;
+    if (!access) return config.credentials;
+    const { ca, ...own } = access.credentials;
     return orchestratorCredentials(ca, own);
   }
 
@@ -248,11 +248,9 @@ export class NodeAgent {
 
   /** The machine knows nothing of sockets: they are this machine's own. */
   async #prepare(key: StageKey, prepare: PrepareStage): Promise<void> {
-    const connected = await this.parts.edges.connect(key, prepare, this.identity);
-    if (connected.kind === 'refused') {
-      this.#loop.take({ kind: 'edges-refused', key, message: connected.message });
-      return;
-    }
+    const refuse = (message: string) => this.#loop.take({ kind: 'edges-refused', key, message });
+    const connected = await this.parts.edges.connect(key, prepare, this.identity, refuse);
+    if (connected.kind === 'refused') return refuse(connected.message);
     // A stop that came in the meantime was the worker's last command.
     if (connected.kind === 'released' || this.#loop.state.stages.get(stageName(key))?.phase !== 'PREPARING') return;
     this.#supervisor.command(key, { command: { $case: 'prepare', value: { ...prepare, ...connected.sockets } } });

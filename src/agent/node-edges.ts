@@ -12,11 +12,14 @@ import {
   removeOwnFolder,
 } from '../edge-gateway/open-node-gateway.js';
 import { ownEdgeFolder, refuseLongPath, stageSocket } from '../edge-gateway/runtime-folder.js';
+import type { Credentials } from '../pki/credential-folder.js';
 
 export interface NodeEdgesOptions {
   readonly flags: EdgeFlags;
   /** Of the agent. */
   readonly instanceId: string;
+  /** What it shows to other nodes, the newest; absent when it has not joined by a token. */
+  readonly credentials?: (() => Credentials) | undefined;
   /** A sentence for the log. */
   onNote(sentence: string): void;
 }
@@ -71,8 +74,17 @@ export class NodeEdges {
     return opened;
   }
 
-  /** Lets the edges of a stage through, before its worker hears of its sockets. */
-  async connect(key: StageKey, prepare: PrepareStage, identity: EdgeIdentity): Promise<ConnectOutcome> {
+  /**
+   * Lets the edges of a stage through, before its worker hears of its sockets.
+   *
+   * @param onDistrust its outbound edge meets somebody else than the planned node; the sentence says whom
+   */
+  async connect(
+    key: StageKey,
+    prepare: PrepareStage,
+    identity: EdgeIdentity,
+    onDistrust?: (sentence: string) => void,
+  ): Promise<ConnectOutcome> {
     const { inbound, outbound } = prepare.provision ?? {};
     if (!inbound || !outbound) return { kind: 'connected', sockets: { inboundSocket: '', outboundSocket: '' } };
     const name = stageName(key);
@@ -92,6 +104,7 @@ export class NodeEdges {
         nodeId,
         inbound: { edgeId: inbound.edgeId, producerNodeId: prepare.producerNodeId, socket },
         outbound: { edgeId: outbound.edgeId, consumerNodeId },
+        onDistrust,
       });
     if (registered.kind === 'refused') return registered;
     this.#stages.set(name, { socket, registration: registered.registration });
@@ -123,8 +136,8 @@ export class NodeEdges {
     { clusterId, nodeId }: EdgeIdentity,
   ): Promise<OpenNodeGatewayOutcome> {
     await closeGateway(previous);
-    const { flags, instanceId, onNote } = this.options;
-    return openNodeGateway({ flags, ownerId: instanceId, node: { clusterId, nodeId }, onNote });
+    const { flags, instanceId, credentials, onNote } = this.options;
+    return openNodeGateway({ flags, ownerId: instanceId, node: { clusterId, nodeId }, credentials, onNote });
   }
 }
 

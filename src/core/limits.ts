@@ -318,6 +318,12 @@ export const limits = {
   gatewayDialMillis: 30_000,
   /** Milliseconds of one attempt: a machine that is off answers never, and the kernel would ask it for two minutes. */
   gatewayConnectMillis: 5000,
+  /** Milliseconds of one TLS handshake: two round trips and a signature on each side, of machines that are busy. */
+  gatewayHandshakeMillis: 5000,
+  /** Handshakes under way at one listener; then the oldest goes. Each costs a millisecond of processor and some memory. */
+  gatewayHandshakes: 32,
+  /** Milliseconds for which who answers must be the wrong one until that is a fault: a machine may just be replaced. */
+  gatewayDistrustMillis: 5000,
   /** Milliseconds before the second attempt, and between two attempts at most: it doubles. */
   gatewayBackoffMinMillis: 50,
   gatewayBackoffMaxMillis: 2000,

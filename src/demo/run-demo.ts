@@ -12,16 +12,20 @@ import { limits } from '../core/limits.js';
 import { inspectModel } from '../gguf/inspect-model.js';
 import { writeTinyModel } from '../gguf/tiny-model.js';
 import { dial, unaryCall } from '../grpc/client.js';
+import { clientOptions } from '../grpc/client-options.js';
 import { descendantsOf } from '../process/descendants.js';
 import { Daemon } from './daemon.js';
 import { answerView, askDemo, comparison, DEMO_PROMPT, demoRequest, sameTokens } from './demo-text.js';
 import { leftovers } from './leftovers.js';
+import { type SecureSetup, secureSetup } from './secure-setup.js';
 import { stagePicture } from './stage-picture.js';
 import { nodesReady, runReaches } from './wait-for.js';
 
 export interface DemoOptions {
   /** A GGUF file; default: a tiny one that is made for the demo. */
   readonly model?: string;
+  /** Everyone shows a certificate, and edges go over mutual TLS. */
+  readonly secure: boolean;
   /** Keeps the folder with data and logs. */
   readonly keep: boolean;
   readonly say: (line: string) => void;
@@ -33,6 +37,8 @@ export interface DemoOptions {
 interface Scene extends DemoOptions {
   readonly folder: string;
   readonly daemons: Daemon[];
+  /** Of a secure demo. */
+  readonly setup?: SecureSetup | undefined;
 }
 
 /** What the demo found, for programs. */
@@ -45,7 +51,7 @@ export interface DemoResult {
   readonly leftovers: readonly string[];
 }
 
-/** With the node id that each asks for, so that the picture is the same each time. */
+/** With the node id that each asks for, or gets as the next one that joins, so that the picture is the same each time. */
 const agents = [
   { name: 'alpha', nodeId: '2' },
   { name: 'beta', nodeId: '3' },
@@ -80,15 +86,18 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   }
 }
 
-async function demonstrate(scene: Scene) {
-  const { model, say } = scene;
+async function demonstrate(options: Scene) {
+  const { model, secure, folder, say, signal } = options;
+  const nodeIds = ['1', ...agents.map(({ nodeId }) => nodeId)];
+  const setup = secure ? await secureSetup(orchestratorData(folder), nodeIds, signal) : undefined;
+  const scene = { ...options, setup };
   const path = model === undefined ? await makeModel(scene) : resolve(model);
   if (model !== undefined) say(`1. Using the model ${path}`);
 
-  const address = await startOrchestrator(scene);
-  const client = dial(address, OrchestratorServiceClient);
+  const daemons = await startOrchestrator(scene);
+  const client = dial(daemons.address, OrchestratorServiceClient, clientOptions, setup?.credentials);
   try {
-    await startAgents(scene, dirname(path), address, client);
+    await startAgents(scene, dirname(path), daemons, client);
     const split = await splitRun(scene, client, path);
     say('8. The same with the whole model in one process');
     const whole = await planAndStart(scene, client, demoRequest(path, 1));
@@ -158,29 +167,47 @@ function runtimeFolder(folder: string): NodeJS.ProcessEnv {
   return Buffer.byteLength(longest) <= limits.socketPathBytes ? { XDG_RUNTIME_DIR: folder } : {};
 }
 
-async function startOrchestrator(scene: Scene): Promise<string> {
-  const data = join(scene.folder, 'orchestrator');
-  const args = ['orchestrator', '--listen', '127.0.0.1:0', '--data', data, '--json', '--log-level', 'info'];
-  const { address } = await startDaemon(scene, 'orchestrator', args).firstAnswer(scene.signal);
+interface Addresses {
+  readonly address: string;
+  /** Where tokens are redeemed. */
+  readonly enrollAddress: string;
+}
+
+async function startOrchestrator(scene: Scene): Promise<Addresses> {
+  const { folder, setup, signal, say } = scene;
+  const args = ['orchestrator', '--listen', '127.0.0.1:0', '--data', orchestratorData(folder), '--json'];
+  args.push('--log-level', 'info', ...(setup?.edgeFlags('1') ?? []));
+  const { address, enrollAddress = '' } = await startDaemon(scene, 'orchestrator', args).firstAnswer(signal);
   if (address === undefined) throw new Error('the orchestrator did not say where it listens');
-  scene.say(`2. Started an orchestrator on ${address}`);
-  return address;
+  const secured = setup ? ', with a CA of its own: everyone shows a certificate' : '';
+  say(`2. Started an orchestrator on ${address}${secured}`);
+  return { address, enrollAddress };
 }
 
 async function startAgents(
   scene: Scene,
   models: string,
-  address: string,
+  { address, enrollAddress }: Addresses,
   client: OrchestratorServiceClient,
 ): Promise<void> {
-  for (const { name, nodeId } of agents) {
-    const data = join(scene.folder, name);
+  const { folder, setup, signal, say } = scene;
+  for (const [at, { name, nodeId }] of agents.entries()) {
+    const data = join(folder, name);
     const args = ['agent', '--orchestrator', address, '--name', name, '--data', data, '--models', models, '--json'];
-    args.push('--node-id', nodeId);
+    if (setup) args.push('--enroll', enrollAddress, '--join', await setup.token(name), ...setup.edgeFlags(nodeId));
+    else args.push('--node-id', nodeId);
     startDaemon(scene, `agent ${name}`, args);
+    // Who joins by a token gets the next id.
+    if (setup) await nodesReady(client, at + 1, signal);
   }
-  await nodesReady(client, agents.length, scene.signal);
-  scene.say(`3. Started ${agents.length} agents, which joined as nodes: ${agents.map(({ name }) => name).join(', ')}`);
+  await nodesReady(client, agents.length, signal);
+  const names = agents.map(({ name }) => name).join(', ');
+  const how = setup ? ', each with a token of its own; edges between them go over mutual TLS' : '';
+  say(`3. Started ${agents.length} agents, which joined as nodes: ${names}${how}`);
+}
+
+function orchestratorData(folder: string): string {
+  return join(folder, 'orchestrator');
 }
 
 async function plannedPicture(

@@ -38,11 +38,14 @@ export function formatEdgeAddress(address: EdgeAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** What speaks against plain bytes to or from an address, as the end of a sentence; undefined when nothing does. */
-export function insecurity(address: EdgeAddress, insecureEdges: boolean): string | undefined {
+/** How a node protects its edges: by mutual TLS, or by nothing where that is allowed. */
+export type EdgeProtection = 'mutual-tls' | 'loopback-only' | 'none';
+
+/** What speaks against bytes to or from an address, as the end of a sentence; undefined when nothing does. */
+export function insecurity(address: EdgeAddress, protection: EdgeProtection): string | undefined {
   const text = formatEdgeAddress(address);
-  if (insecureEdges || address.kind === 'unix' || isLoopback(text)) return undefined;
-  return `${text}, and nothing is encrypted or authenticated on the way: add ${gatewayFlags.insecure} on a network you trust`;
+  if (protection !== 'loopback-only' || address.kind === 'unix' || isLoopback(text)) return undefined;
+  return `${text}, and nothing is encrypted or authenticated on the way: join this node with a token, or add ${gatewayFlags.insecure} on a network you trust`;
 }
 
 function parsePath(path: string): ParsedEdgeAddress {

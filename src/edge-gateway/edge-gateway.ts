@@ -1,9 +1,11 @@
 import type { AddressInfo, Server } from 'node:net';
 import { limits } from '../core/limits.js';
 import { edgeName } from '../worker/edge/edge-preamble.js';
+import type { DialFailure } from './dial-onward.js';
 import { type Arrival, Doorway } from './doorway.js';
-import { type EdgeAddress, formatEdgeAddress, insecurity } from './edge-address.js';
+import { type EdgeAddress, type EdgeProtection, formatEdgeAddress, insecurity } from './edge-address.js';
 import { EdgeTable, type KnownEdge, knownEdge } from './edge-table.js';
+import type { EdgeTls } from './edge-tls.js';
 import { GatewayCounters, type GatewayFigures, type RefusalKind } from './gateway-counters.js';
 import { gatewayFlags } from './gateway-flags.js';
 import { type GatewayRefusal, refuse } from './gateway-refusal.js';
@@ -26,7 +28,9 @@ export interface GatewayParts {
   /** For other nodes. Absent: no edge comes from another node. */
   readonly remote?: Listener | undefined;
   readonly resolver: Resolver;
-  readonly insecureEdges: boolean;
+  readonly protection: EdgeProtection;
+  /** With mutual TLS. */
+  readonly tls?: EdgeTls | undefined;
   readonly timings: GatewayTimings;
   /** A sentence for the log. */
   onNote(sentence: string): void;
@@ -106,7 +110,12 @@ export class EdgeGateway {
     const { inbound, outbound } = identitiesOf(stage);
     const { socket } = stage.inbound;
     const consumed = knownEdge(inbound, 'the stage that consumes it', () => ({ kind: 'unix', path: socket }));
-    const produced = knownEdge(outbound, `node ${stage.outbound.consumerNodeId}`, onward.address);
+    const { consumerNodeId } = stage.outbound;
+    const { tls } = this.parts;
+    const produced = knownEdge(outbound, `node ${consumerNodeId}`, onward.address, {
+      planned: tls && { tls, nodeId: consumerNodeId },
+      onDistrust: stage.onDistrust,
+    });
     this.#inbound.add(consumed);
     this.#outbound.add(produced);
     const remove = () => {
@@ -154,13 +163,13 @@ export class EdgeGateway {
     const resolved = this.parts.resolver.resolve(consumerNodeId);
     if (resolved.kind === 'refused') return resolved;
     const { address } = resolved;
-    const problem = insecurity(address, this.parts.insecureEdges);
+    const problem = insecurity(address, this.parts.protection);
     if (problem !== undefined) return refuse('INSECURE_ADDRESS', `node ${consumerNodeId} is at ${problem}`);
     return { kind: 'onward', address: () => address };
   }
 
   #open(server: Server, origin: string, table: EdgeTable): Doorway {
-    return new Doorway(server, this.parts.timings.preambleMillis, {
+    return new Doorway(server, this.parts.timings, {
       onArrival: (arrival) => this.#admit(arrival, origin, table),
       onRefusal: (kind, problem) => this.#refuse(kind, `a connection ${origin} was refused: it ${problem}`),
       onNote: (sentence) => this.parts.onNote(sentence),
@@ -168,29 +177,41 @@ export class EdgeGateway {
   }
 
   #admit(arrival: Arrival, origin: string, table: EdgeTable): void {
-    const found = table.find(arrival.identity);
-    if (found.kind === 'foreign') {
+    const refuse = (kind: RefusalKind, problem: string) => {
       arrival.socket.destroy();
-      this.#refuse('foreign', `a connection ${origin} was refused: it ${found.problem}`);
-      return;
-    }
-    const { edge } = found;
+      this.#refuse(kind, `a connection ${origin} was refused: it ${problem}`);
+    };
+    const impostor = impostorOf(arrival);
+    if (impostor !== undefined) return refuse('other-node', impostor);
+    const found = table.find(arrival.identity);
+    if (found.kind === 'foreign') return refuse('foreign', found.problem);
+    this.#pass(arrival, found.edge);
+  }
+
+  #pass(arrival: Arrival, edge: KnownEdge): void {
     this.#counters.admitted += 1;
     const dial = {
       onward: edge.onward,
+      planned: edge.planned,
       timings: this.parts.timings,
       onTrouble: (problem: string) => this.#trouble(edge, problem),
     };
-    const passage = new Passage(arrival, dial, (problem) => {
-      this.#counters.refuse('unreachable');
-      this.#trouble(edge, problem);
-    });
+    const passage = new Passage(arrival, dial, (failure) => this.#failed(edge, failure));
     this.#passages.add(passage);
     edge.passages.add(passage);
     void passage.over.then(() => {
       this.#passages.delete(passage);
       edge.passages.delete(passage);
     });
+  }
+
+  #failed(edge: KnownEdge, failure: DialFailure): void {
+    const isWrong = failure.kind === 'distrusted';
+    this.#counters.refuse(isWrong ? failure.reason : 'unreachable');
+    this.#trouble(edge, failure.problem);
+    if (!isWrong) return;
+    edge.onDistrust?.(`${edgeName(edge.identity)} goes to ${edge.towards}, but ${failure.problem}`);
+    edge.onDistrust = undefined;
   }
 
   #refuse(kind: RefusalKind, sentence: string): void {
@@ -204,6 +225,14 @@ export class EdgeGateway {
     const { identity, towards } = edge;
     this.parts.onNote(`${edgeName(identity)} does not reach ${towards} yet (${problem}): look whether it runs there`);
   }
+}
+
+/** The preamble may say what it likes: who brings an edge is who the certificate says. */
+function impostorOf({ identity, shownNodeId }: Arrival): string | undefined {
+  const { producerNodeId } = identity;
+  if (shownNodeId === undefined || shownNodeId === producerNodeId) return undefined;
+  const advice = `make sure that node ${shownNodeId} has the certificate and the data folder of its own`;
+  return `brings ${edgeName(identity)}, which node ${producerNodeId} produces, with the certificate of node ${shownNodeId}: ${advice}`;
 }
 
 function identitiesOf({ runId, generation, nodeId, inbound, outbound }: StageEdges) {

@@ -2,6 +2,7 @@ import type { EdgeIdentity } from '../worker/edge/edge-contract.js';
 import { edgeName, foreignPart } from '../worker/edge/edge-preamble.js';
 import type { EdgeAddress } from './edge-address.js';
 import type { Passage } from './passage.js';
+import type { PlannedNode } from './shake-hands.js';
 
 /** An edge of a stage that is alive on this node. */
 export interface KnownEdge {
@@ -12,12 +13,22 @@ export interface KnownEdge {
   readonly passages: Set<Passage>;
   /** Where that is, in words. */
   readonly towards: string;
+  /** Who has to be met there over mutual TLS. */
+  readonly planned: PlannedNode | undefined;
+  /** Told once that whoever answers there is not it. */
+  onDistrust: ((sentence: string) => void) | undefined;
   /** The log says already that it is not reached. */
   troubled: boolean;
 }
 
-export function knownEdge(identity: EdgeIdentity, towards: string, onward: KnownEdge['onward']): KnownEdge {
-  return { identity, towards, onward, passages: new Set(), troubled: false };
+export function knownEdge(
+  identity: EdgeIdentity,
+  towards: string,
+  onward: KnownEdge['onward'],
+  other: Partial<Pick<KnownEdge, 'planned' | 'onDistrust'>> = {},
+): KnownEdge {
+  const { planned, onDistrust } = other;
+  return { identity, towards, onward, planned, onDistrust, passages: new Set(), troubled: false };
 }
 
 export type FoundEdge =

@@ -1,5 +1,9 @@
+import type { DistrustKind } from './distrust.js';
+
 /** Why a connection was closed unasked. */
 export type RefusalKind =
+  /** Somebody is not who was planned, or does not show it. */
+  | DistrustKind
   /** It did not say in time whose it is. */
   | 'silent'
   /** It does not begin with the preamble of an edge. */
@@ -32,7 +36,19 @@ export interface GatewayFigures {
 /** Counts what grows. */
 export class GatewayCounters {
   admitted = 0;
-  readonly refused: Record<RefusalKind, number> = { silent: 0, malformed: 0, crowded: 0, foreign: 0, unreachable: 0 };
+  readonly refused: Record<RefusalKind, number> = {
+    silent: 0,
+    malformed: 0,
+    crowded: 0,
+    foreign: 0,
+    unreachable: 0,
+    plaintext: 0,
+    'foreign-ca': 0,
+    expired: 0,
+    'other-node': 0,
+    'handshake-timeout': 0,
+    handshake: 0,
+  };
 
   /** Counts; true when it is worth a line in the log: at 1, 2, 4, 8 and so on, for whoever knocks for ever. */
   refuse(kind: RefusalKind): boolean {

@@ -7,6 +7,10 @@ export interface GatewayRefusal {
     | 'UNKNOWN_NODE'
     /** Plain TCP to or from another machine, and nobody asked for it. */
     | 'INSECURE_ADDRESS'
+    /** Plain TCP was asked for, and the node has a certificate. */
+    | 'ALREADY_SECURE'
+    /** The node's certificate and key are none. */
+    | 'CREDENTIALS_UNUSABLE'
     /** The address or socket cannot be listened on. */
     | 'LISTEN_FAILED'
     /** The folder of sockets cannot be made, is not this user's alone, or its path is too long. */

@@ -8,6 +8,10 @@ export interface GatewayTimings {
   readonly dialMillis: number;
   /** One attempt of these. */
   readonly connectMillis: number;
+  /** One TLS handshake. */
+  readonly handshakeMillis: number;
+  /** From the first answer of somebody else than the planned node to the end of all attempts. */
+  readonly distrustMillis: number;
   /** From the end of a stage to the end of its connections. */
   readonly lingerMillis: number;
 }
@@ -16,5 +20,7 @@ export const defaultGatewayTimings: GatewayTimings = {
   preambleMillis: limits.edgePreambleMillis,
   dialMillis: limits.gatewayDialMillis,
   connectMillis: limits.gatewayConnectMillis,
+  handshakeMillis: limits.gatewayHandshakeMillis,
+  distrustMillis: limits.gatewayDistrustMillis,
   lingerMillis: limits.gatewayLingerMillis,
 };

@@ -1,6 +1,8 @@
 import { createServer } from 'node:net';
-import { type EdgeAddress, insecurity, parseEdgeAddress } from './edge-address.js';
+import type { Credentials } from '../pki/credential-folder.js';
+import { type EdgeAddress, type EdgeProtection, insecurity, parseEdgeAddress } from './edge-address.js';
 import { EdgeGateway } from './edge-gateway.js';
+import { EdgeTls } from './edge-tls.js';
 import { gatewayFlags } from './gateway-flags.js';
 import { type GatewayRefusal, refuse } from './gateway-refusal.js';
 import { defaultGatewayTimings, type GatewayTimings } from './gateway-timings.js';
@@ -15,6 +17,8 @@ export interface GatewayConfig extends ResolverConfig {
   readonly listen?: string | undefined;
   /** Allows plain TCP to and from other machines. */
   readonly insecureEdges?: boolean | undefined;
+  /** What the node shows, the newest; the same object while it is the same. With it, TCP is mutual TLS and nothing else. */
+  readonly credentials?: (() => Credentials) | undefined;
   readonly timings?: Partial<GatewayTimings> | undefined;
   /** A sentence for the log. */
   onNote(sentence: string): void;
@@ -22,19 +26,26 @@ export interface GatewayConfig extends ResolverConfig {
 
 export type OpenGatewayOutcome = { readonly kind: 'open'; readonly gateway: EdgeGateway } | GatewayRefusal;
 
-/** Opens both listeners of a gateway, or none; refuses MALFORMED_FLAG, INSECURE_ADDRESS and LISTEN_FAILED. */
+/**
+ * Opens both listeners of a gateway, or none; refuses MALFORMED_FLAG, INSECURE_ADDRESS, ALREADY_SECURE,
+ * CREDENTIALS_UNUSABLE and LISTEN_FAILED.
+ */
 export async function openEdgeGateway(config: GatewayConfig): Promise<OpenGatewayOutcome> {
   const made = makeResolver(config);
   if (made.kind === 'refused') return made;
-  const { localSocket, insecureEdges = false } = config;
-  const checked = checkListen(config.listen, insecureEdges);
+  const secured = secure(config);
+  if (secured.kind === 'refused') return secured;
+  const { tls, protection } = secured;
+  const checked = checkListen(config.listen, protection);
   if (checked?.kind === 'refused') return checked;
+  const timings = { ...defaultGatewayTimings, ...config.timings };
   const gateway = new EdgeGateway({
-    local: { server: createServer(socketOptions), address: { kind: 'unix', path: localSocket } },
-    remote: checked && { server: createServer(socketOptions), address: checked.address },
+    local: { server: createServer(socketOptions), address: { kind: 'unix', path: config.localSocket } },
+    remote: checked && { server: serverFor(checked.address, tls), address: checked.address },
     resolver: made.resolver,
-    insecureEdges,
-    timings: { ...defaultGatewayTimings, ...config.timings },
+    protection,
+    tls,
+    timings,
     onNote: (sentence) => config.onNote(sentence),
   });
   const refusal = await gateway.listen();
@@ -43,13 +54,40 @@ export async function openEdgeGateway(config: GatewayConfig): Promise<OpenGatewa
   return refusal;
 }
 
+interface Secured {
+  readonly kind: 'secured';
+  readonly tls: EdgeTls | undefined;
+  readonly protection: EdgeProtection;
+}
+
+function secure({ credentials, insecureEdges = false }: GatewayConfig): Secured | GatewayRefusal {
+  if (credentials === undefined) {
+    return { kind: 'secured', tls: undefined, protection: insecureEdges ? 'none' : 'loopback-only' };
+  }
+  if (insecureEdges) {
+    const message = `this node has a certificate, and its edges go over mutual TLS: leave out ${gatewayFlags.insecure}`;
+    return refuse('ALREADY_SECURE', message);
+  }
+  try {
+    return { kind: 'secured', tls: new EdgeTls(credentials), protection: 'mutual-tls' };
+  } catch (error) {
+    const problem = `certificate and key of this node cannot be used for its edges (${(error as Error).message})`;
+    return refuse('CREDENTIALS_UNUSABLE', `${problem}: join it anew with a token`);
+  }
+}
+
+/** A Unix path is this user's alone, who could read the key as well. */
+function serverFor(address: EdgeAddress, tls: EdgeTls | undefined) {
+  return tls && address.kind === 'tcp' ? tls.createServer() : createServer(socketOptions);
+}
+
 function checkListen(
   listen: string | undefined,
-  insecureEdges: boolean,
+  protection: EdgeProtection,
 ): { readonly kind: 'address'; readonly address: EdgeAddress } | GatewayRefusal | undefined {
   if (listen === undefined) return undefined;
   const parsed = parseEdgeAddress(listen);
   if (parsed.kind === 'malformed') return refuse('MALFORMED_FLAG', `${gatewayFlags.listen} ${parsed.problem}`);
-  const problem = insecurity(parsed.address, insecureEdges);
+  const problem = insecurity(parsed.address, protection);
   return problem === undefined ? parsed : refuse('INSECURE_ADDRESS', `${gatewayFlags.listen} is ${problem}`);
 }

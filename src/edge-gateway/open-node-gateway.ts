@@ -28,6 +28,8 @@ export interface NodeGatewayOptions {
   readonly ownerId: string;
   /** Of no matter when the flags say where to listen. */
   readonly node: EdgeNode;
+  /** See `GatewayConfig`. */
+  readonly credentials?: GatewayConfig['credentials'];
   /** A sentence for the log. */
   onNote(sentence: string): void;
 }
@@ -57,11 +59,12 @@ export function checkNodeGateway(flags: EdgeFlags, ownerId: string): GatewayRefu
 
 /** Opens a node's gateway, and removes the sockets that an owner who was killed has left. */
 export async function openNodeGateway(options: NodeGatewayOptions): Promise<OpenNodeGatewayOutcome> {
-  const { flags, ownerId, node, onNote } = options;
+  const { flags, ownerId, node, credentials, onNote } = options;
   const own = ownEdgeFolder(ownerId);
   const refusal = refuseFolder(own, localSocket(own)) ?? (flags.listen === undefined ? refuseShared(node) : undefined);
   if (refusal !== undefined) return refusal;
-  const opened = await openEdgeGateway({ ...defaultEdgeRoutes(flags, node), localSocket: localSocket(own), onNote });
+  const routes = defaultEdgeRoutes(flags, node);
+  const opened = await openEdgeGateway({ ...routes, credentials, localSocket: localSocket(own), onNote });
   // Not before: only who has the local socket knows that nobody else uses the folder.
   if (opened.kind === 'open') removeLeftovers(own);
   return opened;

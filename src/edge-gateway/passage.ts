@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type Dial, dialOnward } from './dial-onward.js';
+import { type Dial, type DialFailure, dialOnward } from './dial-onward.js';
 import type { Arrival } from './doorway.js';
 import { splice } from './splice.js';
 
@@ -17,11 +17,11 @@ export class Passage {
   /** Resolves when both sockets are closed. */
   readonly over: Promise<void>;
 
-  /** Begins to dial at once; `onUnreachable` tells that whoever comes next was not reached in time. */
+  /** Begins to dial at once; `onFailure` tells that whoever comes next was not reached in time. */
   constructor(
     readonly arrival: Arrival,
     readonly dial: Dial,
-    readonly onUnreachable: (problem: string) => void,
+    readonly onFailure: (failure: DialFailure) => void,
   ) {
     this.#arrived = arrival.socket;
     this.over = this.#run();
@@ -59,7 +59,7 @@ export class Passage {
       this.#join(dialled.socket);
     } else {
       this.#arrived.destroy();
-      if (dialled.kind === 'unreachable') this.onUnreachable(dialled.problem);
+      if (dialled.kind !== 'aborted') this.onFailure(dialled);
     }
     await Promise.all([closing(this.#arrived), this.#onward && closing(this.#onward)]);
     clearTimeout(this.#linger);

@@ -14,4 +14,6 @@ export interface StageEdges {
     readonly edgeId: bigint;
     readonly consumerNodeId: bigint;
   };
+  /** The consumer is not reached, because whoever answers there is not it; at most once. A whole sentence. */
+  readonly onDistrust?: ((sentence: string) => void) | undefined;
 }

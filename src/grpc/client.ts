@@ -9,6 +9,7 @@ import {
 import { limits } from '../core/limits.js';
 import { clientOptions } from './client-options.js';
 import { fromServiceError } from './from-service-error.js';
+import { serverNameOptions } from './tls-credentials.js';
 
 type ClientConstructor<C extends Client> = new (
   address: string,
@@ -42,7 +43,7 @@ export function dial<C extends Client>(
   options: ClientOptions = clientOptions,
   channelCredentials: ChannelCredentials = credentials.createInsecure(),
 ): C {
-  return new type(address, channelCredentials, options);
+  return new type(address, channelCredentials, { ...options, ...serverNameOptions(address, channelCredentials) });
 }
 
 /**

@@ -1,5 +1,7 @@
 import { checkServerIdentity } from 'node:tls';
-import { type ChannelCredentials, credentials, ServerCredentials } from '@grpc/grpc-js';
+import { type ChannelCredentials, type ClientOptions, credentials, ServerCredentials } from '@grpc/grpc-js';
+import { hostOfServerName, ipServerName } from './ip-server-name.js';
+import { parseListenAddress } from './listen-address.js';
 
 /** What one side of a connection shows, and whom it believes. All in PEM. */
 export interface TlsParts {
@@ -20,17 +22,33 @@ export function serverCredentials({ ca, certificate, privateKey }: TlsParts, ask
  * @param own what it shows; nothing when absent
  */
 export function orchestratorCredentials(ca: string, own?: Omit<TlsParts, 'ca'>): ChannelCredentials {
-  return credentials.createSsl(
+  const made = credentials.createSsl(
     Buffer.from(ca),
     own ? Buffer.from(own.privateKey) : null,
     own ? Buffer.from(own.certificate) : null,
     {
       // Nodes have certificates of the same CA, and could serve with them: the name must fit, and the role.
-      checkServerIdentity: (host, certificate) =>
-        checkServerIdentity(host, certificate) ??
-        (String(certificate.subject.O) === 'orchestrator'
-          ? undefined
-          : new Error(`${host} shows a certificate that is not that of an orchestrator`)),
+      checkServerIdentity: (name, certificate) => {
+        const host = hostOfServerName(name);
+        return (
+          checkServerIdentity(host, certificate) ??
+          (String(certificate.subject.O) === 'orchestrator'
+            ? undefined
+            : new Error(`${host} shows a certificate that is not that of an orchestrator`))
+        );
+      },
     },
   );
+  readNames.add(made);
+  return made;
+}
+
+/** Those that know what a name of `ipServerName` stands for. */
+const readNames = new WeakSet<ChannelCredentials>();
+
+/** What a channel to `address` needs beside its credentials. */
+export function serverNameOptions(address: string, channelCredentials: ChannelCredentials): ClientOptions {
+  const name = ipServerName(parseListenAddress(address)?.host ?? '');
+  const isNeeded = name !== undefined && readNames.has(channelCredentials);
+  return isNeeded ? { 'grpc.ssl_target_name_override': name } : {};
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
 import type { ClusterEvent } from '../core/machine/events.js';
@@ -7,7 +7,10 @@ import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
 import { nextPort } from '../grpc/next-port.js';
 import { readAuthorityFolder } from '../pki/authority-folder.js';
 import { certificateDigest } from '../pki/certificate-digest.js';
+import type { Credentials } from '../pki/credential-folder.js';
 import { isInitialised } from '../pki/is-initialised.js';
+import { issueOrchestratorNode } from '../pki/issue-orchestrator-node.js';
+import { serialNumber } from '../pki/serial-number.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
@@ -145,10 +148,11 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const { cluster } = stored;
   const library = new ModelLibrary(config.models);
   const post = (event: ClusterEvent) => opened.loop.post(event);
+  const security = await openSecurity(config, (serial) => opened.loop.world.certificates.get(serial)?.revoked ?? false);
+  const credentials = security && (await nodeCredentials(security));
   const { endpoints, close: closeDataPlane } = tokenEndpoints
     ? { endpoints: tokenEndpoints(post), close: async () => {} }
-    : await openDataPlane({ cluster, flags, library, post, logger });
-  const security = await openSecurity(config, (serial) => opened.loop.world.certificates.get(serial)?.revoked ?? false);
+    : await openDataPlane({ cluster, flags, credentials, library, post, logger });
   const opened = openLoop({ store, stored, timings, clock: systemClock, endpoints, fail, failPoint, logger });
   const { loop, sessions, hub } = opened;
   const stopLoop = () => opened.stop();
@@ -165,6 +169,12 @@ async function openSecurity(
   if (read.kind === 'refused') throw new StartupError('CERTIFICATES_UNUSABLE', read.message);
   const gatekeeper = new Gatekeeper(isRevoked, systemClock);
   return { ...read.own, caDigest: certificateDigest(read.own.ca), lifetime: certificateLifetime, gatekeeper };
+}
+
+/** As which the orchestrator takes part in edges. Its key is in this process and nowhere else. */
+async function nodeCredentials({ authority, ca }: Security): Promise<Credentials> {
+  const subject = { serial: serialNumber(randomBytes(16)), now: Date.now() };
+  return { ca, ...(await issueOrchestratorNode(authority, subject)) };
 }
 
 function refuseOpenAddress({ listen, insecure, dataFolder, logger }: OrchestratorConfig): void {

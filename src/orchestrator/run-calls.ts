@@ -9,6 +9,7 @@ import { takePage } from './page.js';
 import { runSummary, runView } from './run-view.js';
 import type { Sessions } from './sessions.js';
 import type { TokenEndpoints } from './text/token-endpoints.js';
+import { viewsFor } from './viewer-view.js';
 
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 type RunBodies = Pick<Bodies, 'getRun' | 'listRuns' | 'stopRun' | 'deleteRun' | 'getStageLog'>;
@@ -24,11 +25,13 @@ export function runCalls(loop: Loop, sessions: Sessions, endpoints: TokenEndpoin
   const viewed = (id: RunId) => ({ run: { ...runView(world, find(id)), textLoad: endpoints.find(id)?.load } });
 
   return {
-    async getRun(request) {
-      return viewed(runId(request.runId));
+    async getRun(request, { certificate }) {
+      const { run } = viewed(runId(request.runId));
+      return { run: viewsFor(certificate).run(run) };
     },
 
-    async listRuns(request) {
+    async listRuns(request, { certificate }) {
+      const views = viewsFor(certificate);
       const newestFirst = [...world.runs.values()].reverse();
       const wanted = request.activeOnly ? newestFirst.filter((run) => run.phase !== 'DONE') : newestFirst;
       const page = takePage(
@@ -38,7 +41,7 @@ export function runCalls(loop: Loop, sessions: Sessions, endpoints: TokenEndpoin
         request,
       );
       return {
-        runs: page.items.map(runSummary),
+        runs: page.items.map((run) => views.summary(runSummary(run), run)),
         nextPageToken: page.nextPageToken,
       };
     },

@@ -10,23 +10,26 @@ import type { Store } from '../store/store.js';
 import { runNotFound } from './answer-errors.js';
 import type { Loop } from './loop.js';
 import { nodeView } from './node-view.js';
+import { type RunViews, viewsFor } from './viewer-view.js';
 import { admitWatcher, type WatchHub } from './watch-hub.js';
 
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
+type Stream = StreamWriter<WatchRunResponse>;
 
 /** Watches: ordered, unique, atomic per commit, resumable and bookmarked (I10). */
 export function watchCalls(loop: Loop, store: Store, hub: WatchHub): Pick<Bodies, 'watchRun' | 'watchNodes'> {
   return {
-    async watchRun(request, stream) {
+    async watchRun(request, stream, { certificate }) {
       const id = runId(request.runId);
       admitWatcher(hub);
       if (!loop.world.runs.has(id)) throw runNotFound(id);
       if (request.afterRevision > loop.world.cluster.revision) throw revisionAhead(request.afterRevision);
-      await replay(store, stream, id, revision(request.afterRevision));
+      const views = viewsFor(certificate);
+      await replay({ store, stream, views }, id, revision(request.afterRevision));
       // Turns begin in setImmediate: between the last empty page and the subscription no commit can slip in.
       bookmark(stream, loop.world.cluster.revision);
       const run = loop.world.runs.get(id);
-      if (run && run.phase !== 'DONE') await follow(hub, stream, id);
+      if (run && run.phase !== 'DONE') await follow({ hub, stream, views }, id);
     },
 
     async watchNodes(_request, stream) {
@@ -50,21 +53,28 @@ export function watchCalls(loop: Loop, store: Store, hub: WatchHub): Pick<Bodies
 }
 
 /** Sends what the store has, page by page, as fast as the reader takes it. */
-async function replay(store: Store, stream: StreamWriter<WatchRunResponse>, id: RunId, after: Revision): Promise<void> {
+async function replay(
+  { store, stream, views }: { store: Store; stream: Stream; views: RunViews },
+  id: RunId,
+  after: Revision,
+): Promise<void> {
   let last = after;
   for (;;) {
     const events = store.runEvents(id, last, limits.eventsPerRead);
     if (events.length === 0 || !stream.isOpen) return;
-    for (const event of events) stream.write({ update: { $case: 'event', value: event } });
+    for (const event of events) stream.write({ update: { $case: 'event', value: views.event(event) } });
     last = revision(events.at(-1)!.revision);
     await stream.ready();
   }
 }
 
 /** Sends what is committed from now on; ends after the event that makes the run DONE. */
-async function follow(hub: WatchHub, stream: StreamWriter<WatchRunResponse>, id: RunId): Promise<void> {
+async function follow(
+  { hub, stream, views }: { hub: WatchHub; stream: Stream; views: RunViews },
+  id: RunId,
+): Promise<void> {
   const stop = hub.onRun(id, (update) => {
-    for (const event of update.events) stream.write({ update: { $case: 'event', value: event } });
+    for (const event of update.events) stream.write({ update: { $case: 'event', value: views.event(event) } });
     for (const { stageIndex, progress } of update.progress) {
       stream.write({
         update: { $case: 'loading', value: { stageIndex, progress } },
@@ -77,7 +87,7 @@ async function follow(hub: WatchHub, stream: StreamWriter<WatchRunResponse>, id:
   stop();
 }
 
-function bookmark(stream: StreamWriter<WatchRunResponse>, at: Revision): void {
+function bookmark(stream: Stream, at: Revision): void {
   stream.write({ update: { $case: 'progress', value: { revision: at } } });
 }
 

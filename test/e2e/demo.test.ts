@@ -4,6 +4,17 @@ import { descendantsOf, isAlive } from '../../src/process/descendants.js';
 import { Child, stageplane } from '../cli/child.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
+it('a secure demo ends as well as any other', async () => {
+  const folder = temporaryFolder();
+  const { code, stdout, stderr } = await stageplane(['demo', '--secure'], { TMPDIR: folder });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^2\. Started an orchestrator on .*, with a CA of its own: everyone shows a certificate$/m);
+  expect(stdout).toMatch(/^3\. Started 3 agents, .*, each with a token of its own; edges .* go over mutual TLS$/m);
+  expect(stdout).toMatch(/the whole model said the same, token by token/);
+  expect(stdout).toMatch(/no process and no socket is left\n$/);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
 describe('a demo that is cut short', () => {
   it.each(['2. Started an orchestrator', '5. Run 1 is RUNNING'])(
     'by Ctrl-C after "%s" leaves no process and no folder (I18)',

@@ -9,7 +9,7 @@ import { dial, unaryCall } from '../../src/grpc/client.js';
 import { clientOptions } from '../../src/grpc/client-options.js';
 import { orchestratorCredentials } from '../../src/grpc/tls-credentials.js';
 import { initialise } from '../../src/orchestrator/initialise.js';
-import { startOrchestrator } from '../../src/orchestrator/orchestrator.js';
+import { type OrchestratorConfig, startOrchestrator } from '../../src/orchestrator/orchestrator.js';
 import { type Credentials, readCredentials } from '../../src/pki/credential-folder.js';
 import { authorityFolder } from '../../src/pki/is-initialised.js';
 import { type Joined, join } from '../../src/pki/join.js';
@@ -19,8 +19,10 @@ import { temporaryFolder } from './temporary-folder.js';
 
 export type SecuredOrchestrator = Awaited<ReturnType<typeof runSecured>>;
 
+type SecuredOptions = Partial<Pick<OrchestratorConfig, 'dataFolder' | 'certificateLifetime' | 'tokenEndpoints'>>;
+
 /** A real orchestrator whose folder was initialised, on free ports, stopped with the test. */
-export async function runSecured(options: { dataFolder?: string; certificateLifetime?: number } = {}) {
+export async function runSecured(options: SecuredOptions = {}) {
   const dataFolder = options.dataFolder ?? temporaryFolder();
   const made = await initialise({ dataFolder, names: [], force: false });
   if (made.kind === 'refused' && made.reason !== 'ALREADY_INITIALISED') throw new Error(made.message);
@@ -31,7 +33,7 @@ export async function runSecured(options: { dataFolder?: string; certificateLife
     insecure: false,
     certificateLifetime: options.certificateLifetime,
     timings: defaultTimings,
-    tokenEndpoints: readyEndpoints,
+    tokenEndpoints: options.tokenEndpoints ?? readyEndpoints,
     logger: pino({ level: process.env.TEST_LOG ?? 'silent' }),
   });
   const admin = dial(`unix:${orchestrator.adminSocket}`, AdminServiceClient);

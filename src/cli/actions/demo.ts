@@ -6,18 +6,20 @@ import { listenForInterrupts } from '../interrupts.js';
 
 interface DemoValues {
   readonly model: string | undefined;
+  readonly secure: boolean;
   readonly keep: boolean;
   readonly json: boolean;
 }
 
 export async function demo({ values, output }: Invocation<DemoValues>): Promise<ExitCode> {
-  const { model, keep } = values;
+  const { model, secure, keep } = values;
   // The second one changes nothing: what was started is being stopped already, within bounds.
   const { first: signal } = listenForInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP']);
   const say = output.json ? () => {} : (line: string) => output.print(line);
   try {
     const { run, identical, leftovers, folder } = await runDemo({
       ...(model !== undefined && { model }),
+      secure,
       keep,
       say,
       signal,

@@ -6,6 +6,7 @@ import type { ClusterEvent } from '../../core/machine/events.js';
 import type { ClusterState, RunState } from '../../core/machine/state.js';
 import { type EdgeFlags, openNodeGateway, removeOwnFolder } from '../../edge-gateway/open-node-gateway.js';
 import { ownEdgeFolder, stageSocket } from '../../edge-gateway/runtime-folder.js';
+import type { Credentials } from '../../pki/credential-folder.js';
 import type { ModelLibrary } from '../model-library.js';
 import { StartupError } from '../startup-error.js';
 import { findTokenizer } from './find-tokenizer.js';
@@ -14,6 +15,8 @@ import { EndpointProcesses, type TokenEndpoints } from './token-endpoints.js';
 export interface DataPlaneOptions {
   readonly cluster: ClusterState;
   readonly flags: EdgeFlags;
+  /** As which it takes part in edges, where nodes have certificates. */
+  readonly credentials: Credentials | undefined;
   readonly library: ModelLibrary;
   readonly post: (event: ClusterEvent) => void;
   readonly logger: Logger;
@@ -30,13 +33,14 @@ const HEALTH_EVERY_MILLIS = 2_000;
 
 /** The orchestrator as a node of the data plane: its edge gateway, and an endpoint per run. Rejects with StartupError. */
 export async function openDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
-  const { cluster, flags, library, post, logger } = options;
+  const { cluster, flags, credentials, library, post, logger } = options;
   const { clusterId, epoch } = cluster;
   const nodeId = ORCHESTRATOR_NODE_ID;
   const opened = await openNodeGateway({
     flags,
     ownerId: clusterId,
     node: { clusterId, nodeId },
+    credentials: credentials && (() => credentials),
     onNote: (sentence) => logger.info({ note: sentence }, 'edge gateway'),
   });
   if (opened.kind === 'refused') throw new StartupError(opened.reason, opened.message);

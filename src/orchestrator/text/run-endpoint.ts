@@ -134,6 +134,7 @@ export class RunEndpoint {
         socket: this.#inboundSocket,
       },
       outbound: { edgeId: plan.edges.at(0)!.edgeId, consumerNodeId: stages.at(0)!.nodeId },
+      onDistrust: (sentence) => this.#lose(endpointFault('EDGE_UNREACHABLE', sentence)),
     });
     if (registered.kind === 'refused') return `the token endpoint of run ${runId}: ${registered.message}`;
     this.#registration = registered.registration;
