@@ -120,6 +120,31 @@ export const limits = {
   keepaliveAnswerMillis: 10_000,
   /** Milliseconds that a connection without a call stays open. */
   idleConnectionMillis: 10 * 60_000,
+  /** Connections of the public port: four for each node of a pool of a thousand, within the open files of a daemon. */
+  connections: 4096,
+  /** Connections from one address: a demo's agents and many a launcher's share one. */
+  connectionsPerAddress: 1024,
+  /** Connections without a call yet; then the oldest goes. A pool of hundreds that comes back at once is in between. */
+  strangers: 512,
+  /** Connections of the enrolment port, where everybody may knock and nobody stays. */
+  enrollConnections: 256,
+  /** Connections of the enrolment port from one address: a room of machines behind one router. */
+  enrollConnectionsPerAddress: 64,
+  /** Milliseconds of a TLS handshake; Node would wait 120 s. */
+  handshakeMillis: 10_000,
+  /** Milliseconds from a connection to its first call, handshake included; clients of gRPC connect to call. */
+  firstCallMillis: 20_000,
+  /**
+   * Calls of one certificate, or of one connection without one: at once, and per second from then on. A loop over the CLI makes
+   * some ten, agents a handful in their lives.
+   */
+  callsAtOnce: 4000,
+  callsPerSecond: 1000,
+  /** Messages of one incoming stream: at once, and per second from then on, where reading waits. A full agent has some hundred. */
+  messagesAtOnce: 4096,
+  messagesPerSecond: 1000,
+  /** Callers whose rate is remembered: every certificate. */
+  ratedCallers: 25_000,
   /** Milliseconds between two attempts of an agent to connect; grpc-js would wait up to 120 s, longer than the grace. */
   reconnectMillis: 5000,
   /** Milliseconds of a call whose caller gives no deadline. */
@@ -345,7 +370,7 @@ export const limits = {
   waitingPrompts: 256,
   /** Tokens that an answer may be ahead of its reader: seconds of reading, and no burden to keep. */
   unreadTokens: 256,
-  /** Milliseconds that such a reader may take nothing; its sessions are wanted by others. */
+  /** Milliseconds that a reader may leave a message lie; what it holds is wanted by others. */
   slowReaderMillis: 30_000,
   /** Tokens that a reader has taken before it is said: a fraction of `unreadTokens`, and seldom enough to cost nothing. */
   tokensPerAcknowledgement: 64,

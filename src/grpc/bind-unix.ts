@@ -1,9 +1,10 @@
 import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
-import { type Server, ServerCredentials } from '@grpc/grpc-js';
+import type { Server } from '@grpc/grpc-js';
 import { limits } from '../core/limits.js';
 import { probeSocket } from '../process/probe-socket.js';
 import type { BindRefusal, BindResult } from './bind-result.js';
+import { type Door, listen } from './listener.js';
 
 /**
  * Makes a server listen on a Unix socket. A missing folder is made with mode 0750; a socket that nobody answers on, left
@@ -11,7 +12,7 @@ import type { BindRefusal, BindResult } from './bind-result.js';
  *
  * @param mode of the socket, such as 0o600; the folder keeps others away until it is set
  */
-export async function bindUnix(server: Server, socketPath: string, mode: number): Promise<BindResult> {
+export async function bindUnix(server: Server, socketPath: string, mode: number, door: Door): Promise<BindResult> {
   const path = resolvePath(socketPath);
   const length = Buffer.byteLength(path);
   if (length > limits.socketPathBytes) {
@@ -24,12 +25,12 @@ export async function bindUnix(server: Server, socketPath: string, mode: number)
     await mkdir(dirname(path), { recursive: true, mode: 0o750 });
     const obstacle = await clearStaleSocket(path);
     if (obstacle !== undefined) return obstacle;
-    await listen(server, path);
+    const listener = await listen(server, { path }, door);
     await chmod(path, mode);
+    return { kind: 'bound', address: `unix:${path}`, drain: (graceMillis) => listener.drain(graceMillis) };
   } catch (error) {
     return refuse('LISTEN_FAILED', `cannot listen on ${path} (${(error as Error).message}); use another folder`);
   }
-  return { kind: 'bound', address: `unix:${path}` };
 }
 
 async function clearStaleSocket(path: string): Promise<BindRefusal | undefined> {
@@ -47,14 +48,6 @@ async function clearStaleSocket(path: string): Promise<BindRefusal | undefined> 
     case 'unknown':
       return refuse('NOT_PERMITTED', `${path} belongs to someone else; remove it as its owner, or use another folder`);
   }
-}
-
-function listen(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error) =>
-      error ? reject(error) : resolve(),
-    );
-  });
 }
 
 function refuse(reason: BindRefusal['reason'], message: string): BindRefusal {

@@ -1,13 +1,13 @@
-import { type Server, status } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import { limits } from '../core/limits.js';
 import type { Health } from './health.js';
+import type { Listener } from './listener.js';
 import type { OpenStreams } from './open-streams.js';
 import { RpcError } from './rpc-error.js';
 
 export interface GracefulStop {
-  readonly server: Server;
-  /** Each address that the server was bound to, as the bind gave it. */
-  readonly addresses: readonly string[];
+  /** Everything that the server was bound to. */
+  readonly listeners: readonly Listener[];
   readonly streams: OpenStreams;
   readonly health?: Health;
   /** Writes `GoAway` on every agent session; whatever is written here still goes out. */
@@ -23,21 +23,21 @@ export interface GracefulStop {
  * @returns whether everything ended by itself
  */
 export async function gracefulStop(stop: GracefulStop): Promise<'drained' | 'forced'> {
-  const { server, addresses, streams, health, sendGoAway, patienceMillis = limits.stopServerMillis } = stop;
+  const { listeners, streams, health, sendGoAway, patienceMillis = limits.stopServerMillis } = stop;
   health?.setNotServing();
   sendGoAway?.();
-  // `forceShutdown` cuts only connections that channelz knows, so with channelz off it cuts none; `drain` knows them
-  // all, but only as long as `tryShutdown` has not begun to close them.
-  for (const address of addresses) server.drain(address, patienceMillis);
-  const drained = new Promise<'drained'>((resolve) => server.tryShutdown(() => resolve('drained')));
-  // After the listener is closed, so that a client that reconnects at once does not come back here.
-  streams.failAll(
-    new RpcError(status.UNAVAILABLE, 'SHUTTING_DOWN', 'the orchestrator is stopping; connect again in a moment'),
-  );
+  // Its timer before those of the listeners: what they cut has not ended by itself.
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<'forced'>((resolve) => {
     timer = setTimeout(() => resolve('forced'), patienceMillis);
   });
+  const drained = Promise.all(listeners.map((listener) => listener.drain(patienceMillis))).then(
+    () => 'drained' as const,
+  );
+  // After the listener is closed, so that a client that reconnects at once does not come back here.
+  streams.failAll(
+    new RpcError(status.UNAVAILABLE, 'SHUTTING_DOWN', 'the orchestrator is stopping; connect again in a moment'),
+  );
   const outcome = await Promise.race([drained, patience]);
   clearTimeout(timer);
   return outcome;

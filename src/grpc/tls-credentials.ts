@@ -1,5 +1,5 @@
-import { checkServerIdentity } from 'node:tls';
-import { type ChannelCredentials, type ClientOptions, credentials, ServerCredentials } from '@grpc/grpc-js';
+import { checkServerIdentity, type TlsOptions } from 'node:tls';
+import { type ChannelCredentials, type ClientOptions, credentials } from '@grpc/grpc-js';
 import { hostOfServerName, ipServerName } from './ip-server-name.js';
 import { parseListenAddress } from './listen-address.js';
 
@@ -11,9 +11,9 @@ export interface TlsParts {
 }
 
 /** For a server that asks every client for a certificate of the CA, or none for one. The CA is sent along. */
-export function serverCredentials({ ca, certificate, privateKey }: TlsParts, askClients: boolean): ServerCredentials {
-  const pair = { cert_chain: Buffer.from(`${certificate.trimEnd()}\n${ca}`), private_key: Buffer.from(privateKey) };
-  return ServerCredentials.createSsl(askClients ? Buffer.from(ca) : null, [pair], askClients);
+export function serverTls({ ca, certificate, privateKey }: TlsParts, askClients: boolean): TlsOptions {
+  const own = { cert: `${certificate.trimEnd()}\n${ca}`, key: privateKey };
+  return askClients ? { ...own, ca, requestCert: true, rejectUnauthorized: true } : own;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import type { TlsOptions } from 'node:tls';
 import type { Logger } from 'pino';
 import { AdminServiceService } from '../../gen/stageplane/v1/admin_service.js';
 import { CertificateServiceService, EnrollmentServiceService } from '../../gen/stageplane/v1/enrollment_service.js';
@@ -6,15 +6,16 @@ import { NodeAgentServiceService } from '../../gen/stageplane/v1/node_agent_serv
 import { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { limits } from '../core/limits.js';
 import { addService } from '../grpc/add-service.js';
-import type { BindResult } from '../grpc/bind-result.js';
+import type { BindResult, Bound } from '../grpc/bind-result.js';
 import { bindTcp } from '../grpc/bind-tcp.js';
 import { bindUnix } from '../grpc/bind-unix.js';
+import { enrollBounds, localBounds, publicBounds } from '../grpc/connection-bounds.js';
 import { gracefulStop } from '../grpc/graceful-stop.js';
 import { Health } from '../grpc/health.js';
+import { newServer } from '../grpc/new-server.js';
 import { OpenStreams } from '../grpc/open-streams.js';
 import { addReflection } from '../grpc/reflection.js';
-import { serverOptions } from '../grpc/server-options.js';
-import { serverCredentials } from '../grpc/tls-credentials.js';
+import { serverTls } from '../grpc/tls-credentials.js';
 import type { Store } from '../store/store.js';
 import { version } from '../version.js';
 import { adminService } from './admin-service.js';
@@ -61,7 +62,8 @@ const publicServices = ['stageplane.v1.OrchestratorService', 'stageplane.v1.Node
 export async function openPublicServer(inside: Inside, listen: string): Promise<Listening> {
   const { loop, store, sessions, hub, library, endpoints, security, logger } = inside;
   const streams = new OpenStreams();
-  const server = new Server({ ...serverOptions, ...(security && { interceptors: [security.gatekeeper.interceptor] }) });
+  const interceptors = security ? [security.gatekeeper.interceptor] : [];
+  const { server, connections } = newServer(publicBounds, logger, { interceptors });
   const health = new Health(publicServices);
   const calls = {
     ...planCalls(loop, library),
@@ -78,14 +80,14 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
   const certificates = security ? ['stageplane.v1.CertificateService'] : [];
   addReflection(server, streams, [...publicServices, ...certificates, 'grpc.health.v1.Health']);
 
-  const credentials = security ? tlsOf(security, true) : ServerCredentials.createInsecure();
-  const address = addressOf(await bindTcp(server, listen, credentials));
+  const tls = security && tlsOf(security, true);
+  const bound = boundOrThrow(await bindTcp(server, listen, { connections, tls }));
   health.setServing();
   const sendGoAway = () => sessions.sendGoAway(limits.goAwayDelayMillis, 'the orchestrator is stopping');
   return {
-    address,
+    address: bound.address,
     stop: async () => {
-      await gracefulStop({ server, addresses: [address], streams, health, sendGoAway });
+      await gracefulStop({ listeners: [bound], streams, health, sendGoAway });
     },
   };
 }
@@ -94,19 +96,20 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
 export async function openEnrollmentServer(inside: Inside, security: Security, listen: string): Promise<Listening> {
   const { loop, logger } = inside;
   const streams = new OpenStreams();
-  const server = new Server(serverOptions);
+  const { server, connections } = newServer(enrollBounds, logger);
   addService(server, EnrollmentServiceService, enrollmentService(loop, security), { logger, streams });
-  const address = addressOf(await bindTcp(server, listen, tlsOf(security, false)));
+  const tls = tlsOf(security, false);
+  const bound = boundOrThrow(await bindTcp(server, listen, { connections, tls }));
   return {
-    address,
+    address: bound.address,
     stop: async () => {
-      await gracefulStop({ server, addresses: [address], streams });
+      await gracefulStop({ listeners: [bound], streams });
     },
   };
 }
 
-function tlsOf({ ca, server }: Security, askClients: boolean): ServerCredentials {
-  return serverCredentials({ ca, ...server }, askClients);
+function tlsOf({ ca, server }: Security, askClients: boolean): TlsOptions {
+  return serverTls({ ca, ...server }, askClients);
 }
 
 /** Opens AdminService on a socket in the data folder that its owner alone can use. Rejects with StartupError. */
@@ -114,24 +117,24 @@ export async function openAdminServer(inside: Inside, dataFolder: string, listen
   const { loop, store, security, logger } = inside;
   const backups = new Backups(store, dataFolder);
   const streams = new OpenStreams();
-  const server = new Server(serverOptions);
+  const { server, connections } = newServer(localBounds, logger);
   const facts = { version, listenAddress, dataFolder, startedAt: new Date() };
   addService(server, AdminServiceService, adminService(loop, facts, { backups, security, logger }), {
     logger,
     streams,
   });
   addReflection(server, streams, ['stageplane.v1.AdminService']);
-  const address = addressOf(await bindUnix(server, adminSocketOf(dataFolder), 0o600));
+  const bound = boundOrThrow(await bindUnix(server, adminSocketOf(dataFolder), 0o600, { connections }));
   return {
-    address,
+    address: bound.address,
     stop: async () => {
       await backups.stop();
-      await gracefulStop({ server, addresses: [address], streams });
+      await gracefulStop({ listeners: [bound], streams });
     },
   };
 }
 
-function addressOf(bound: BindResult): string {
+function boundOrThrow(bound: BindResult): Bound {
   if (bound.kind === 'refused') throw new StartupError(bound.reason, bound.message);
-  return bound.address;
+  return bound;
 }

@@ -1,5 +1,9 @@
 import { status } from '@grpc/grpc-js';
-import type { OrchestratorServiceService, WatchRunResponse } from '../../gen/stageplane/v1/orchestrator_service.js';
+import type {
+  OrchestratorServiceService,
+  WatchNodesResponse,
+  WatchRunResponse,
+} from '../../gen/stageplane/v1/orchestrator_service.js';
 import { type NodeId, type Revision, type RunId, revision, runId } from '../core/ids.js';
 import { isLastEvent } from '../core/is-last-event.js';
 import { limits } from '../core/limits.js';
@@ -11,7 +15,7 @@ import { runNotFound } from './answer-errors.js';
 import type { Loop } from './loop.js';
 import { nodeView } from './node-view.js';
 import { type RunViews, viewsFor } from './viewer-view.js';
-import { admitWatcher, type WatchHub } from './watch-hub.js';
+import type { WatchHub } from './watch-hub.js';
 
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 type Stream = StreamWriter<WatchRunResponse>;
@@ -21,35 +25,63 @@ export function watchCalls(loop: Loop, store: Store, hub: WatchHub): Pick<Bodies
   return {
     async watchRun(request, stream, { certificate }) {
       const id = runId(request.runId);
-      admitWatcher(hub);
-      if (!loop.world.runs.has(id)) throw runNotFound(id);
-      if (request.afterRevision > loop.world.cluster.revision) throw revisionAhead(request.afterRevision);
-      const views = viewsFor(certificate);
-      await replay({ store, stream, views }, id, revision(request.afterRevision));
-      // Turns begin in setImmediate: between the last empty page and the subscription no commit can slip in.
-      bookmark(stream, loop.world.cluster.revision);
-      const run = loop.world.runs.get(id);
-      if (run && run.phase !== 'DONE') await follow({ hub, stream, views }, id);
+      const leave = hub.admit();
+      try {
+        if (!loop.world.runs.has(id)) throw runNotFound(id);
+        if (request.afterRevision > loop.world.cluster.revision) throw revisionAhead(request.afterRevision);
+        const views = viewsFor(certificate);
+        await replay({ store, stream, views }, id, revision(request.afterRevision));
+        // Turns begin in setImmediate: between the last empty page and the subscription no commit can slip in.
+        bookmark(stream, loop.world.cluster.revision);
+        const run = loop.world.runs.get(id);
+        if (run && run.phase !== 'DONE') await follow({ hub, stream, views }, id);
+      } finally {
+        leave();
+      }
     },
 
     async watchNodes(_request, stream) {
-      admitWatcher(hub);
-      const send = (ids: Iterable<NodeId>) => {
-        const draft = loop.peek();
-        for (const id of ids) {
-          const node = draft.node(id);
-          if (node) stream.write({ update: { $case: 'node', value: nodeView(draft, node) } });
-          else stream.write({ update: { $case: 'removedNodeId', value: id } });
-        }
-        const progress = { revision: loop.world.cluster.revision };
-        stream.write({ update: { $case: 'progress', value: progress } });
-      };
-      const stop = hub.onNodes(send);
-      send(loop.world.nodes.keys());
-      await stream.closed;
-      stop();
+      const leave = hub.admit();
+      // What changes while the whole pool is still being sent comes after it: a bookmark must not run ahead (I10).
+      let changed: Set<NodeId> | undefined = new Set();
+      const stop = hub.onNodes((ids) => {
+        if (changed) for (const id of ids) changed.add(id);
+        else sendNodes(loop, stream, ids);
+      });
+      try {
+        await sendEveryNode(loop, stream);
+        sendNodes(loop, stream, changed);
+        changed = undefined;
+        await stream.closed;
+      } finally {
+        stop();
+        leave();
+      }
     },
   };
+}
+
+/** The pool as it is, as fast as the reader takes it: a large one would be too much for the queue of a stream at once. */
+async function sendEveryNode(loop: Loop, stream: StreamWriter<WatchNodesResponse>): Promise<void> {
+  const ids = [...loop.world.nodes.keys()];
+  for (let start = 0; start === 0 || start < ids.length; start += limits.pageSize) {
+    if (start > 0) await stream.ready();
+    writeNodes(loop, stream, ids.slice(start, start + limits.pageSize));
+  }
+}
+
+function sendNodes(loop: Loop, stream: StreamWriter<WatchNodesResponse>, ids: Iterable<NodeId>): void {
+  writeNodes(loop, stream, ids);
+  bookmark(stream, loop.world.cluster.revision);
+}
+
+function writeNodes(loop: Loop, stream: StreamWriter<WatchNodesResponse>, ids: Iterable<NodeId>): void {
+  const draft = loop.peek();
+  for (const id of ids) {
+    const node = draft.node(id);
+    if (node) stream.write({ update: { $case: 'node', value: nodeView(draft, node) } });
+    else stream.write({ update: { $case: 'removedNodeId', value: id } });
+  }
 }
 
 /** Sends what the store has, page by page, as fast as the reader takes it. */
@@ -87,7 +119,7 @@ async function follow(
   stop();
 }
 
-function bookmark(stream: Stream, at: Revision): void {
+function bookmark(stream: StreamWriter<WatchRunResponse> | StreamWriter<WatchNodesResponse>, at: Revision): void {
   stream.write({ update: { $case: 'progress', value: { revision: at } } });
 }
 

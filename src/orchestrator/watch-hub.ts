@@ -21,11 +21,20 @@ type NodeListener = (ids: readonly NodeId[], revision: Revision) => void;
 export class WatchHub {
   private readonly runs = new Map<RunId, Set<RunListener>>();
   private readonly nodes = new Set<NodeListener>();
+  private watchers = 0;
 
-  get watchers(): number {
-    let count = this.nodes.size;
-    for (const listeners of this.runs.values()) count += listeners.size;
-    return count;
+  /**
+   * Counts a watch from here, and not only from its subscription: many that are still being told the past would pass the
+   * bound together (I16). Throws RpcError when nobody else may watch.
+   *
+   * @returns gives the place back
+   */
+  admit(): () => void {
+    if (this.watchers >= limits.watchers) throw tooManyWatchers();
+    this.watchers += 1;
+    return () => {
+      this.watchers -= 1;
+    };
   }
 
   /** @returns ends the listening, as the one below */
@@ -68,9 +77,7 @@ export class WatchHub {
   }
 }
 
-/** Throws RpcError when nobody else may watch. */
-export function admitWatcher(hub: WatchHub): void {
-  if (hub.watchers < limits.watchers) return;
+function tooManyWatchers(): RpcError {
   const message = `${limits.watchers} watches are open already: close some, or try again later`;
-  throw new RpcError(status.RESOURCE_EXHAUSTED, 'TOO_MANY_WATCHERS', message);
+  return new RpcError(status.RESOURCE_EXHAUSTED, 'TOO_MANY_WATCHERS', message);
 }

@@ -10,7 +10,7 @@ import { signalled, startTestServer } from './test-server.js';
 const { getRun, watchRun } = OrchestratorServiceService;
 const watch = { runId: 1n, afterRevision: 0n };
 
-const cleanups: (() => void)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0).reverse()) cleanup();
 });
@@ -18,7 +18,7 @@ afterEach(() => {
 /** A server that sends progress for ever, and a client of it. */
 async function endless(): Promise<{ client: OrchestratorServiceClient; left: Promise<StreamEnd> }> {
   const left = signalled<StreamEnd>();
-  const { server, address } = await startTestServer({
+  const { bound, address } = await startTestServer({
     orchestrator: {
       watchRun: async (_request, stream) => {
         for (let revision = 1n; stream.isOpen; revision += 1n) {
@@ -31,7 +31,7 @@ async function endless(): Promise<{ client: OrchestratorServiceClient; left: Pro
     },
   });
   const client = dial(address, OrchestratorServiceClient);
-  cleanups.push(() => server.forceShutdown());
+  cleanups.push(() => bound.drain(0));
   cleanups.push(() => client.close());
   return { client, left: left.promise };
 }
@@ -73,7 +73,7 @@ test('a stream deadline is kept', async () => {
 
 test('a deadline beyond what grpc-js can count does not arrive as "expired"', async () => {
   const arrived = signalled<Date | undefined>();
-  const { server, address } = await startTestServer({
+  const { bound, address } = await startTestServer({
     orchestrator: {
       getRun: async (_request, { deadline }) => {
         arrived.resolve(deadline);
@@ -81,7 +81,7 @@ test('a deadline beyond what grpc-js can count does not arrive as "expired"', as
       },
     },
   });
-  cleanups.push(() => server.forceShutdown());
+  cleanups.push(() => bound.drain(0));
   const client = dial(address, OrchestratorServiceClient);
   cleanups.push(() => client.close());
   // 30 days: as milliseconds it is negative in 32 bits.
@@ -91,8 +91,8 @@ test('a deadline beyond what grpc-js can count does not arrive as "expired"', as
 });
 
 test('an orchestrator that is not there is UNAVAILABLE, with what the system said', async () => {
-  const { server, address } = await startTestServer();
-  await new Promise((resolve) => server.tryShutdown(resolve));
+  const { bound, address } = await startTestServer();
+  bound.drain(0);
   const client = dial(address, OrchestratorServiceClient);
   cleanups.push(() => client.close());
   await expect(unaryCall(client, getRun, { runId: 1n })).rejects.toMatchObject({

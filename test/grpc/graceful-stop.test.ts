@@ -13,7 +13,7 @@ import { ending, signalled, startTestServer } from './test-server.js';
 const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } = HealthCheckResponse_ServingStatus;
 const { getRun, watchNodes } = OrchestratorServiceService;
 
-const cleanups: (() => void)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0).reverse()) cleanup();
 });
@@ -24,8 +24,8 @@ function keep<C extends { close(): void }>(client: C): C {
 }
 
 test('health follows the server, for the whole and for each service', async () => {
-  const { server, address, streams } = await startTestServer();
-  cleanups.push(() => server.forceShutdown());
+  const { server, bound, address, streams } = await startTestServer();
+  cleanups.push(() => bound.drain(0));
   const health = new Health(['stageplane.v1.OrchestratorService']);
   health.addTo(server, streams);
   const client = keep(dial(address, HealthClient));
@@ -45,7 +45,7 @@ test('a stop says NOT_SERVING and GoAway, then ends every stream UNAVAILABLE, by
   const sessions: StreamWriter<SubscribeResponse>[] = [];
   const opened = signalled();
   const ended = signalled<StreamEnd>();
-  const { server, address, streams } = await startTestServer({
+  const { server, bound, address, streams } = await startTestServer({
     agent: {
       subscribe: async (_requests, stream) => {
         sessions.push(stream);
@@ -83,7 +83,7 @@ test('a stop says NOT_SERVING and GoAway, then ends every stream UNAVAILABLE, by
   };
   const agentEnding = ending(agent);
   // Far more patience than the test has: it must not be needed.
-  const outcome = gracefulStop({ server, addresses: [address], streams, health, sendGoAway, patienceMillis: 600_000 });
+  const outcome = gracefulStop({ listeners: [bound], streams, health, sendGoAway, patienceMillis: 600_000 });
   expect((await healthWatch.next()).value?.status).toBe(NOT_SERVING);
   await expect(healthWatch.next()).rejects.toMatchObject({ code: status.UNAVAILABLE });
   await expect(watching.next()).rejects.toMatchObject({ code: status.UNAVAILABLE, reason: 'SHUTTING_DOWN' });
@@ -98,7 +98,7 @@ test('a call in flight may finish; one that never does is cut', async () => {
   const release = signalled();
   const entered = [signalled(), signalled()];
   let entries = 0;
-  const { server, address, streams } = await startTestServer({
+  const { bound, address, streams } = await startTestServer({
     orchestrator: {
       getRun: async ({ runId }) => {
         entered[entries++]?.resolve();
@@ -111,7 +111,7 @@ test('a call in flight may finish; one that never does is cut', async () => {
   const polite = unaryCall(client, getRun, { runId: 1n });
   const stuck = unaryCall(client, getRun, { runId: 2n }).catch((error: unknown) => error);
   await Promise.all(entered.map(({ promise }) => promise));
-  const outcome = gracefulStop({ server, addresses: [address], streams, patienceMillis: 3000 });
+  const outcome = gracefulStop({ listeners: [bound], streams, patienceMillis: 3000 });
   release.resolve();
   expect(await polite).toEqual({ run: undefined });
   expect(await outcome).toBe('forced');
@@ -119,14 +119,14 @@ test('a call in flight may finish; one that never does is cut', async () => {
 });
 
 test('a stream that opens after the streams were ended is ended too', async () => {
-  const { streams, server, address } = await startTestServer({
+  const { streams, bound, address } = await startTestServer({
     orchestrator: {
       watchNodes: async (_request, stream) => {
         await stream.closed;
       },
     },
   });
-  cleanups.push(() => server.forceShutdown());
+  cleanups.push(() => bound.drain(0));
   streams.failAll(new RpcError(status.UNAVAILABLE, 'SHUTTING_DOWN', 'the orchestrator is stopping'));
   const late = streamCall(keep(dial(address, OrchestratorServiceClient)), watchNodes, {});
   await expect(late.next()).rejects.toMatchObject({ code: status.UNAVAILABLE, reason: 'SHUTTING_DOWN' });

@@ -46,7 +46,7 @@ beforeAll(async () => {
 
 afterAll(() => {
   client.close();
-  running.server.forceShutdown();
+  running.bound.drain(0);
 });
 
 /** After every attack, an honest client must still be served. */

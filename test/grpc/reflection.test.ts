@@ -26,7 +26,7 @@ beforeAll(async () => {
   addReflection(running.server, running.streams);
 });
 
-afterAll(() => running.server.forceShutdown());
+afterAll(() => running.bound.drain(0));
 
 /** A reflection client that is not ours. */
 async function bufCurl(path: string, address: string, ...options: string[]): Promise<string> {
@@ -83,10 +83,10 @@ test('a refusal reads well in a tool that is not ours', async () => {
 });
 
 test('a server may list only what it serves', async () => {
-  const { server, address, streams } = await startTestServer();
+  const { server, bound, address, streams } = await startTestServer();
   addReflection(server, streams, ['stageplane.v1.OrchestratorService']);
   expect(await bufCurl('', address, '--list-services')).toBe('stageplane.v1.OrchestratorService');
-  server.forceShutdown();
+  bound.drain(0);
 });
 
 test('a client that asks without reading is not listened to until it reads', async () => {
@@ -102,7 +102,7 @@ test('a client that asks without reading is not listened to until it reads', asy
   };
   const full = signalled();
   let mostHeld = 0;
-  const { server, address, streams } = await startTestServer({
+  const { server, bound, address, streams } = await startTestServer({
     orchestrator: { listNodes: async () => ({ nodes: [], nextPageToken: '' }) },
   });
   guardedServer(server, streams).addService(
@@ -131,5 +131,5 @@ test('a client that asks without reading is not listened to until it reads', asy
   expect(answers).toBe(count);
   expect(mostHeld).toBeLessThanOrEqual(17);
   client.close();
-  server.forceShutdown();
+  bound.drain(0);
 });

@@ -13,7 +13,7 @@ import { decodeStatusDetails } from '../../src/grpc/status-details.js';
 import type { StreamEnd, StreamWriter } from '../../src/grpc/stream-writer.js';
 import { ending, signalled, startTestServer, stopReadingAfterFirst } from './test-server.js';
 
-const cleanups: (() => void)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0).reverse()) cleanup();
 });
@@ -26,14 +26,14 @@ async function watch(body: (stream: Writer) => Promise<void>): Promise<{
   client: OrchestratorServiceClient;
   log: Record<string, unknown>[];
 }> {
-  const { server, address, log } = await startTestServer({
+  const { bound, address, log } = await startTestServer({
     orchestrator: {
       watchNodes: async (_request, stream) => body(stream),
       listNodes: async () => ({ nodes: [], nextPageToken: 'alive' }),
     },
   });
   const client = dial(address, OrchestratorServiceClient);
-  cleanups.push(() => server.forceShutdown());
+  cleanups.push(() => bound.drain(0));
   cleanups.push(() => client.close());
   const call = client.watchNodes({});
   call.on('error', () => {});

@@ -1,19 +1,23 @@
 import type { Readable } from 'node:stream';
-import { Server, ServerCredentials, type ServerOptions, type StatusObject, status } from '@grpc/grpc-js';
+import { type Server, type ServerOptions, type StatusObject, status } from '@grpc/grpc-js';
 import pino, { type Logger } from 'pino';
 import { NodeAgentServiceService } from '../../gen/stageplane/v1/node_agent_service.js';
 import { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { addService, type ServiceBodies } from '../../src/grpc/add-service.js';
+import type { Bound } from '../../src/grpc/bind-result.js';
 import { bindTcp } from '../../src/grpc/bind-tcp.js';
+import { publicBounds } from '../../src/grpc/connection-bounds.js';
+import type { ConnectionBounds } from '../../src/grpc/connections.js';
+import { newServer } from '../../src/grpc/new-server.js';
 import { OpenStreams } from '../../src/grpc/open-streams.js';
 import { RpcError } from '../../src/grpc/rpc-error.js';
-import { serverOptions } from '../../src/grpc/server-options.js';
 
 export type OrchestratorBodies = ServiceBodies<typeof OrchestratorServiceService>;
 export type AgentBodies = ServiceBodies<typeof NodeAgentServiceService>;
 
 export interface TestServer {
   readonly server: Server;
+  readonly bound: Bound;
   readonly address: string;
   readonly streams: OpenStreams;
   readonly logger: Logger;
@@ -24,6 +28,7 @@ export interface TestServer {
 export interface TestServerParts {
   readonly orchestrator?: Partial<OrchestratorBodies>;
   readonly agent?: Partial<AgentBodies>;
+  readonly bounds?: Partial<ConnectionBounds>;
   readonly options?: ServerOptions;
 }
 
@@ -32,7 +37,7 @@ export async function startTestServer(parts: TestServerParts = {}): Promise<Test
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const streams = new OpenStreams();
-  const server = new Server({ ...serverOptions, ...parts.options });
+  const { server, connections } = newServer({ ...publicBounds, ...parts.bounds }, logger, parts.options);
   const surroundings = { logger, streams };
   addService(
     server,
@@ -41,9 +46,9 @@ export async function startTestServer(parts: TestServerParts = {}): Promise<Test
     surroundings,
   );
   addService(server, NodeAgentServiceService, complete(NodeAgentServiceService, parts.agent), surroundings);
-  const bound = await bindTcp(server, '127.0.0.1:0', ServerCredentials.createInsecure());
+  const bound = await bindTcp(server, '127.0.0.1:0', { connections });
   if (bound.kind === 'refused') throw new Error(bound.message);
-  return { server, address: bound.address, streams, logger, log };
+  return { server, bound, address: bound.address, streams, logger, log };
 }
 
 function complete<Service extends object>(

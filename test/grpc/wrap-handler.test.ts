@@ -11,7 +11,7 @@ import { RpcError } from '../../src/grpc/rpc-error.js';
 import type { StreamEnd } from '../../src/grpc/stream-writer.js';
 import { ending, signalled, startTestServer, type TestServer, type TestServerParts } from './test-server.js';
 
-const cleanups: (() => void)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0).reverse()) cleanup();
 });
@@ -21,7 +21,7 @@ const { getRun, stopRun, watchNodes } = OrchestratorServiceService;
 async function serve(parts: TestServerParts): Promise<TestServer & { client: OrchestratorServiceClient }> {
   const running = await startTestServer(parts);
   const client = dial(running.address, OrchestratorServiceClient);
-  cleanups.push(() => running.server.forceShutdown());
+  cleanups.push(() => running.bound.drain(0));
   cleanups.push(() => client.close());
   return { ...running, client };
 }
