@@ -1,4 +1,4 @@
-import type { ClientDuplexStream } from '@grpc/grpc-js';
+import type { ChannelCredentials, ClientDuplexStream } from '@grpc/grpc-js';
 import {
   type Hello,
   NodeAgentServiceClient,
@@ -7,6 +7,7 @@ import {
   type SubscribeResponse,
 } from '../../gen/stageplane/v1/node_agent_service.js';
 import { dial } from '../../src/grpc/client.js';
+import { clientOptions } from '../../src/grpc/client-options.js';
 import { fromServiceError } from '../../src/grpc/from-service-error.js';
 import type { RpcError } from '../../src/grpc/rpc-error.js';
 import { sampleHello } from '../core/machine/samples.js';
@@ -24,8 +25,9 @@ export class ScriptedAgent {
   private reports = 0n;
   private over = false;
 
-  constructor(address: string) {
-    this.client = dial(address, NodeAgentServiceClient);
+  /** @param as what it shows to an orchestrator that asks */
+  constructor(address: string, as?: ChannelCredentials) {
+    this.client = dial(address, NodeAgentServiceClient, clientOptions, as);
     this.stream = this.client.subscribe();
     this.stream.on('data', (response: SubscribeResponse) => {
       if (response.message) this.received.push(response.message);
@@ -42,8 +44,13 @@ export class ScriptedAgent {
   }
 
   /** Connects, says Hello and waits until it is reconciled. */
-  static async join(address: string, name: string, overrides: Partial<Hello> = {}): Promise<ScriptedAgent> {
-    const agent = new ScriptedAgent(address);
+  static async join(
+    address: string,
+    name: string,
+    overrides: Partial<Hello> = {},
+    as?: ChannelCredentials,
+  ): Promise<ScriptedAgent> {
+    const agent = new ScriptedAgent(address, as);
     agent.say({ $case: 'hello', value: sampleHello(name, overrides) });
     await agent.next('reconciled');
     return agent;
