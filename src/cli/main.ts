@@ -8,6 +8,8 @@ import { unexpectedFailure } from './unexpected-failure.js';
 import { usageFailure } from './usage-failure.js';
 
 process.on('uncaughtException', (error) => process.exit(outputFor(asksForJson()).fail(unexpectedFailure(error))));
+// They tell developers of Node what to change; whoever types a command can change nothing.
+process.noDeprecation = true;
 for (const stream of [process.stdout, process.stderr]) stream.on('error', leaveQuietly);
 process.exitCode = await main(process.argv.slice(2));
 

@@ -11,6 +11,7 @@ import { unaryCall } from '../../src/grpc/client.js';
 import { issue, makeAuthority, pemOf, readAuthority } from '../../src/pki/authority.js';
 import type { Credentials } from '../../src/pki/credential-folder.js';
 import { issueServer } from '../../src/pki/issue-server.js';
+import { keyAlgorithm, signingAlgorithm } from '../../src/pki/key-algorithm.js';
 import { makeKeyPair, readSigningKey } from '../../src/pki/key-pair.js';
 import { X509Certificate } from '../../src/pki/x509.js';
 import { samplePlan } from '../core/machine/samples.js';
@@ -54,9 +55,9 @@ async function redeemedAt(orchestrator: SecuredOrchestrator, listener: Eavesdrop
 async function impersonated(ca: string) {
   const real = new X509Certificate(ca);
   const other = await makeAuthority('5'.repeat(32), Date.now());
-  const { signingKey } = await readAuthority(other);
+  const { signingKey, kind } = await readAuthority(other);
   return issueServer(
-    { certificate: real, signingKey },
+    { certificate: real, signingKey, kind },
     { hosts: ['127.0.0.1'], serial: '6'.repeat(32), now: Date.now() },
   );
 }
@@ -152,10 +153,11 @@ test('an agent that reports for the stage of another node changes nothing', asyn
 test('a certificate that another certificate has signed is not believed', async () => {
   const orchestrator = await runSecured();
   const { credentials } = await orchestrator.enrol('viewer', 'vera');
-  const signingKey = await readSigningKey(credentials.privateKey);
+  const kind = { key: keyAlgorithm, signing: signingAlgorithm };
+  const signingKey = await readSigningKey(credentials.privateKey, kind);
   const own = await makeKeyPair();
   const forged = await issue(
-    { certificate: new X509Certificate(credentials.certificate), signingKey },
+    { certificate: new X509Certificate(credentials.certificate), signingKey, kind },
     {
       name: [{ O: ['admin'] }, { CN: ['admin:vera'] }],
       publicKey: own.keys.publicKey,
