@@ -55,11 +55,13 @@ export async function join({ address, token, name, defaultName, instanceId }: Jo
   }
 }
 
-/** Its CA is the one that the token names, so what goes wrong before an answer has one of two reasons. */
+/** It has shown the CA that the token names, so what goes wrong before an answer has few reasons. */
 function unrelated(error: RpcError, address: string): RpcError {
   if (whyUnanswered(error) === undefined) return error;
-  const message = `the server at ${address} is of the CA that the token names and enrols nobody there: name the address that the orchestrator said it redeems tokens on with --enroll, by default the port after its own, and a host that \`stageplane init --add-name\` has made its name`;
-  return new RpcError(status.FAILED_PRECONDITION, 'NO_ENROLLMENT_HERE', message);
+  const port = 'the address where the orchestrator redeems tokens (--enroll; by default the port after its own)';
+  const host = 'a host that it knows as its name (`stageplane init --add-name`)';
+  const message = `the server at ${address} shows the CA that the token names, and enrols nobody: name ${port}, and ${host}`;
+  return new RpcError(status.UNAVAILABLE, 'NO_ENROLLMENT_HERE', message);
 }
 
 /** The CA of the server at an address, in PEM, if it is the one of this digest. Says nothing to that server. */

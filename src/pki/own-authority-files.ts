@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type AuthorityFiles, readAuthority } from './authority.js';
-import { KeyUsageFlags, KeyUsagesExtension, X509Certificate as ParsedCertificate } from './x509.js';
 
 export type OwnAuthorityRead =
   | { readonly kind: 'read'; readonly files: AuthorityFiles }
@@ -50,14 +49,12 @@ function readCertificate(path: string, now: number): PemRead {
 
 /** What makes a certificate no CA for us, as a clause. */
 function problemOf(certificate: X509Certificate, now: number): string | undefined {
-  if (!certificate.ca) return 'is not the certificate of a CA: name one with basicConstraints CA:TRUE';
+  if (!certificate.ca) {
+    return 'is not the certificate of a CA: name one with basicConstraints CA:TRUE and, if it has a keyUsage, keyCertSign';
+  }
   const isRoot = certificate.checkIssued(certificate) && certificate.verify(certificate.publicKey);
   if (!isRoot) {
     return 'is a CA that another CA has signed, and whoever else that one signs would be let in too: name a CA that has signed itself, made for this alone';
-  }
-  const usages = new ParsedCertificate(certificate.raw).getExtension(KeyUsagesExtension)?.usages;
-  if (usages !== undefined && (usages & KeyUsageFlags.keyCertSign) === 0) {
-    return 'may not sign certificates, as its keyUsage says: name a CA whose keyUsage has keyCertSign';
   }
   if (Date.parse(certificate.validTo) <= now) return `has expired on ${certificate.validTo}: name a CA that is good`;
   if (Date.parse(certificate.validFrom) <= now) return undefined;

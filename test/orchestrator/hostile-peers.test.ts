@@ -1,7 +1,8 @@
+import { createSecureServer } from 'node:http2';
 import { createServer as createPlainServer } from 'node:net';
-import { createServer, type TlsOptions } from 'node:tls';
+import type { Duplex } from 'node:stream';
 import { status } from '@grpc/grpc-js';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   OrchestratorServiceClient,
   OrchestratorServiceService as Service,
@@ -9,43 +10,46 @@ import {
 import { StagePhase } from '../../gen/stageplane/v1/run.js';
 import { unaryCall } from '../../src/grpc/client.js';
 import { issue, makeAuthority, pemOf, readAuthority } from '../../src/pki/authority.js';
+import { readAuthorityFolder } from '../../src/pki/authority-folder.js';
 import type { Credentials } from '../../src/pki/credential-folder.js';
 import { issueServer } from '../../src/pki/issue-server.js';
 import { keyAlgorithm, signingAlgorithm } from '../../src/pki/key-algorithm.js';
 import { makeKeyPair, readSigningKey } from '../../src/pki/key-pair.js';
-import { X509Certificate } from '../../src/pki/x509.js';
+import { SubjectAlternativeNameExtension, X509Certificate } from '../../src/pki/x509.js';
 import { samplePlan } from '../core/machine/samples.js';
 import { ScriptedAgent } from '../support/scripted-agent.js';
 import { credentialsOf, parsed, runSecured, type SecuredOrchestrator } from '../support/secured-orchestrator.js';
 
 interface Eavesdropper {
   readonly address: string;
-  /** All that was said to it, after TLS was taken away. */
+  /** All that was said to it: what a call carries, or in plain text every byte. */
   heard(): string;
 }
 
-/** Stands where the orchestrator should be; in plain text when there are no options. */
-async function eavesdrop(options?: TlsOptions): Promise<Eavesdropper> {
+/** Stands where the orchestrator should be and speaks its protocol, so that nobody keeps quiet for want of an answer. */
+async function eavesdrop(certificate?: { readonly key: string; readonly cert: string }): Promise<Eavesdropper> {
   const pieces: Buffer[] = [];
-  const listen = (socket: { on(event: string, listener: (data: Buffer) => void): unknown }) => {
-    socket.on('data', (data) => pieces.push(data));
-    socket.on('error', () => {});
+  const listen = (stream: Duplex) => {
+    stream.on('data', (data) => pieces.push(data)).on('error', () => {});
   };
-  const server = options ? createServer({ ...options, ALPNProtocols: ['h2'] }) : createPlainServer(listen);
-  server.on('secureConnection', listen).on('tlsClientError', () => {});
+  const server = certificate ? createSecureServer(certificate) : createPlainServer(listen);
+  server.on('stream', listen).on('sessionError', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as { port: number };
   return { address: `127.0.0.1:${port}`, heard: () => Buffer.concat(pieces).toString('latin1') };
 }
 
+/** A call is read as soon as it is made; whoever hears one answers nothing. */
+async function heardSomething(listener: Eavesdropper): Promise<void> {
+  await vi.waitUntil(() => listener.heard() !== '', 40_000).catch(() => {});
+}
+
 /** Gives what the attempt to redeem a token there ended with; nobody has heard the secret. */
 async function redeemedAt(orchestrator: SecuredOrchestrator, listener: Eavesdropper) {
   const token = await orchestrator.token();
-  const error = await orchestrator.redeem(token, 'alpha', 'alpha', listener.address).then(
-    () => undefined,
-    (error) => error,
-  );
+  const attempt = orchestrator.redeem(token, 'alpha', 'alpha', listener.address);
+  const error = await Promise.race([attempt.catch((error) => error), heardSomething(listener)]);
   expect(listener.heard()).not.toContain(parsed(token).secret);
   expect((await orchestrator.redeem(token, 'alpha')).answer.name).toBe('alpha');
   return error;
@@ -72,9 +76,19 @@ test('a server that sends the real CA along, without being of it, hears no secre
 
 test('another node that serves with its own certificate hears no secret, also when it has the right address', async () => {
   const orchestrator = await runSecured();
-  const { credentials } = await orchestrator.enrol('agent', 'mallory');
-  const { ca, certificate, privateKey } = credentials;
-  const middleman = await eavesdrop({ key: privateKey, cert: certificate + ca });
+  const read = await readAuthorityFolder(orchestrator.dataFolder);
+  if (read.kind !== 'read') throw new Error('there is no CA');
+  const { authority, ca } = read.own;
+  const { keys, privateKey } = await makeKeyPair();
+  const certificate = await issue(authority, {
+    name: [{ O: ['agent'] }, { OU: ['mallory'] }, { CN: ['node:2'] }],
+    publicKey: keys.publicKey,
+    serial: '7'.repeat(32),
+    now: Date.now(),
+    lifetime: 60_000,
+    extensions: [new SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
+  });
+  const middleman = await eavesdrop({ key: privateKey, cert: pemOf(certificate) + ca });
   expect(await redeemedAt(orchestrator, middleman)).toMatchObject({ code: status.UNAVAILABLE });
 });
 
