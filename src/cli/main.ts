@@ -9,6 +9,8 @@ import { unexpectedFailure } from './unexpected-failure.js';
 import { usageFailure } from './usage-failure.js';
 
 process.on('uncaughtException', (error) => process.exit(outputFor(asksForJson()).fail(unexpectedFailure(error))));
+// They tell developers of Node what to change; whoever types a command can change nothing.
+process.noDeprecation = true;
 for (const stream of [process.stdout, process.stderr]) stream.on('error', leaveQuietly);
 process.exitCode = await main(process.argv.slice(2));
 // Node ends the socket of a closed HTTP/2 session instead of destroying it, so one whose peer is gone without a word

@@ -1,15 +1,17 @@
 import { type Client, logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { dial } from '../grpc/client.js';
 import { clientOptions } from '../grpc/client-options.js';
-import { findCredentials } from '../pki/find-credentials.js';
-import { defaultDataFolder } from './config/default-folder.js';
+import { type FoundCredentials, shown } from '../pki/find-credentials.js';
 
 /**
- * A client that shows what this user has for the address. Throws RpcError when that cannot be used. Its library keeps quiet: it would write to stderr in a format of its own, among our
- * JSON too.
+ * A client that shows what this user has for the address. Its library keeps quiet: it would write to stderr in a format of its
+ * own, among our JSON too.
  */
-export function openClient<C extends Client>(address: string, type: Parameters<typeof dial<C>>[1]): C {
+export function openClient<C extends Client>(
+  address: string,
+  type: Parameters<typeof dial<C>>[1],
+  found?: FoundCredentials,
+): C {
   if (!process.env.GRPC_VERBOSITY) setLogVerbosity(logVerbosity.NONE);
-  const dataFolder = process.env.STAGEPLANE_DATA || defaultDataFolder('orchestrator');
-  return dial(address, type, clientOptions, findCredentials(address, dataFolder));
+  return dial(address, type, clientOptions, shown(found));
 }

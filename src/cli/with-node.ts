@@ -13,7 +13,7 @@ export function withNode(
   { values, output }: Invocation<OneNodeValues>,
   command: (client: OrchestratorServiceClient, node: Node) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return withOrchestrator(output, values.orchestrator, async (client) => {
+  return withOrchestrator(output, values, async (client) => {
     const found = findNode(await listNodes(client), values.node);
     return found.kind === 'found' ? command(client, found.node) : output.fail(unknownNodeFailure(found.message));
   });

@@ -1,20 +1,34 @@
 import { OrchestratorServiceClient } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RpcError } from '../grpc/rpc-error.js';
+import { findCredentials } from '../pki/find-credentials.js';
+import { renewInPassing } from '../pki/renew-in-passing.js';
+import { defaultDataFolder } from './config/default-folder.js';
 import type { ExitCode } from './exit-code.js';
 import { openClient } from './open-client.js';
 import type { Output } from './output.js';
 import { rpcFailure } from './rpc-failure.js';
 
+/** Of the settings of every client command. */
+export interface Whom {
+  readonly orchestrator: string;
+  /** Folder of a certificate, if one was named. */
+  readonly credentials?: string | undefined;
+}
+
 /** Runs a command against an orchestrator; a call that fails ends it with a sentence. */
 export async function withOrchestrator(
   output: Output,
-  address: string,
+  { orchestrator: address, credentials: folder }: Whom,
   command: (client: OrchestratorServiceClient) => Promise<ExitCode>,
 ): Promise<ExitCode> {
+  const dataFolder = process.env.STAGEPLANE_DATA || defaultDataFolder('orchestrator');
   let client: OrchestratorServiceClient | undefined;
   try {
-    client = openClient(address, OrchestratorServiceClient);
-    return await command(client);
+    const found = findCredentials(address, { dataFolder, folder });
+    client = openClient(address, OrchestratorServiceClient, found);
+    const code = await command(client);
+    await renewInPassing(address, found);
+    return code;
   } catch (error) {
     if (error instanceof RpcError) return output.fail(rpcFailure(error, address));
     throw error;

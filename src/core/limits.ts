@@ -204,6 +204,8 @@ export const limits = {
   pemBytes: 64 * 1024,
   /** Milliseconds of the longest timer of the runtime; above it fires at once. */
   longestTimerMillis: 2 ** 31 - 1,
+  /** Milliseconds that a command waits for its certificate to be renewed, after its own work: nobody asked for it. */
+  passingRenewalMillis: 2_000,
   /** Milliseconds until an agent tries again to renew its certificate, at least. */
   renewalRetryMillis: 60_000,
 

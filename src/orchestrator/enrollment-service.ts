@@ -8,6 +8,7 @@ import { nodeId, wallMillis } from '../core/ids.js';
 import { isJoinRole } from '../core/role.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { RpcError } from '../grpc/rpc-error.js';
+import type { Authority } from '../pki/authority.js';
 import { type RequestedKey, readRequest } from '../pki/certificate-request.js';
 import { issueClient } from '../pki/issue-client.js';
 import { secretDigest } from '../pki/join-token.js';
@@ -26,7 +27,7 @@ export function enrollmentService(
   return {
     async enroll({ secret, csr, name, instanceId, defaultName }) {
       const key = await keyOf(csr);
-      const drawn = draw(lifetime);
+      const drawn = draw(authority, lifetime);
       const { serial, notAfter } = drawn;
       const answer = await loop.request((call) => ({
         kind: 'enrol-requested',
@@ -63,7 +64,7 @@ export function certificateService(
         );
       }
       const key = await keyOf(csr);
-      const drawn = draw(lifetime);
+      const drawn = draw(authority, lifetime);
       const { serial, notAfter } = drawn;
       const id = identity.nodeId === undefined ? undefined : nodeId(identity.nodeId);
       const holder = { role: identity.role, name: identity.name, nodeId: id };
@@ -82,8 +83,9 @@ async function keyOf(csr: Uint8Array): Promise<RequestedKey> {
   throw new RpcError(status.INVALID_ARGUMENT, 'CSR_INVALID', message);
 }
 
-function draw(lifetime: number) {
+/** @param lifetime milliseconds; less when the CA ends before */
+function draw({ certificate: ca }: Authority, lifetime: number) {
   const now = Date.now();
-  const notAfter = wallMillis(validFor(now, lifetime).notAfter.getTime());
+  const notAfter = wallMillis(Math.min(validFor(now, lifetime).notAfter.getTime(), ca.notAfter.getTime()));
   return { serial: serialNumber(randomBytes(16)), now, lifetime, notAfter };
 }

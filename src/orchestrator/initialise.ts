@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { limits } from '../core/limits.js';
-import { type AuthorityFiles, makeAuthority, readAuthority } from '../pki/authority.js';
+import { makeAuthority, readAuthority } from '../pki/authority.js';
 import { writeAuthorityFolder } from '../pki/authority-folder.js';
 import { certificateDigest } from '../pki/certificate-digest.js';
 import { readRequest, requestCertificate } from '../pki/certificate-request.js';
@@ -10,6 +9,7 @@ import { isInitialised } from '../pki/is-initialised.js';
 import { issueClient } from '../pki/issue-client.js';
 import { issueServer } from '../pki/issue-server.js';
 import { makeKeyPair } from '../pki/key-pair.js';
+import { readOwnAuthority } from '../pki/own-authority-files.js';
 import { serialNumber } from '../pki/serial-number.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
@@ -52,13 +52,10 @@ async function initialiseIn(folder: string, { names, force, ownCa }: InitialiseR
     return { kind: 'refused', reason: 'ALREADY_INITIALISED', message };
   }
   const now = Date.now();
-  const ca = ownCa ? readOwnCa(ownCa) : await makeAuthority(drawSerial(), now);
-  if (typeof ca === 'string') return { kind: 'refused', reason: 'CA_UNUSABLE', message: ca };
-  const authority = await readAuthority(ca).catch((error: Error) => error.message);
-  if (typeof authority === 'string') {
-    const message = `the CA of ${ownCa?.certificate} cannot be used (${authority}): name an ECDSA P-256 CA and its key, in PEM`;
-    return { kind: 'refused', reason: 'CA_UNUSABLE', message };
-  }
+  const own = ownCa && (await readOwnAuthority(ownCa, now));
+  if (own?.kind === 'refused') return { ...own, reason: 'CA_UNUSABLE' };
+  const ca = own?.files ?? (await makeAuthority(drawSerial(), now));
+  const authority = await readAuthority(ca);
   const hosts = [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...names])];
   const server = await issueServer(authority, { hosts, serial: drawSerial(), now });
   const admin = await makeKeyPair();
@@ -70,15 +67,6 @@ async function initialiseIn(folder: string, { names, force, ownCa }: InitialiseR
   const written = writeAuthorityFolder(folder, content, `replaced-${new Date(now).toISOString().replace(/\D/g, '')}`);
   if (written.kind === 'refused') return { ...written, reason: 'NOT_WRITTEN' };
   return { ...written, kind: 'initialised', caDigest: certificateDigest(ca.certificate), hosts };
-}
-
-/** A sentence when it cannot be read. */
-function readOwnCa({ certificate, key }: { certificate: string; key: string }): AuthorityFiles | string {
-  try {
-    return { certificate: readFileSync(certificate, 'utf8'), privateKey: readFileSync(key, 'utf8') };
-  } catch (error) {
-    return `the CA cannot be read (${(error as Error).message}): name its files with --ca-cert and --ca-key`;
-  }
 }
 
 function drawSerial(): string {

@@ -38,8 +38,10 @@ export interface OrchestratorConfig {
   readonly enrollListen?: string | undefined;
   /** Milliseconds of the certificates that it issues; default `limits.certificateMillis`. */
   readonly certificateLifetime?: number | undefined;
-  /** Allows an address that other machines reach, although nothing is authenticated. */
+  /** Nobody shows a certificate, in words: refused where `init` was run. */
   readonly insecure: boolean;
+  /** With `insecure`, allows an address that other machines reach. */
+  readonly trustNetwork?: boolean | undefined;
   readonly timings: Timings;
   /** Where token edges go and come from; nothing need be said when all nodes are on this machine. */
   readonly edges?: EdgeFlags | undefined;
@@ -167,6 +169,11 @@ async function openSecurity(
   const read = await readAuthorityFolder(dataFolder);
   if (read.kind === 'missing') return undefined;
   if (read.kind === 'refused') throw new StartupError('CERTIFICATES_UNUSABLE', read.message);
+  const end = read.own.authority.certificate.notAfter;
+  if (end.getTime() <= systemClock.wall()) {
+    const message = `the CA of ${dataFolder} has expired on ${end.toISOString()}: make a new one with \`stageplane init --force\`, after which all join anew`;
+    throw new StartupError('CA_EXPIRED', message);
+  }
   const gatekeeper = new Gatekeeper(isRevoked, systemClock);
   return { ...read.own, caDigest: certificateDigest(read.own.ca), lifetime: certificateLifetime, gatekeeper };
 }
@@ -177,7 +184,7 @@ async function nodeCredentials({ authority, ca }: Security): Promise<Credentials
   return { ca, ...(await issueOrchestratorNode(authority, subject)) };
 }
 
-function refuseOpenAddress({ listen, insecure, dataFolder, logger }: OrchestratorConfig): void {
+function refuseOpenAddress({ listen, insecure, trustNetwork = false, dataFolder, logger }: OrchestratorConfig): void {
   if (isInitialised(dataFolder)) {
     if (!insecure) return;
     const message = `the data folder ${dataFolder} was initialised, and everyone shows a certificate there: leave out --insecure`;
@@ -185,6 +192,9 @@ function refuseOpenAddress({ listen, insecure, dataFolder, logger }: Orchestrato
   }
   const problem = openAddressProblem(listen);
   if (problem === undefined) return;
-  if (!insecure) throw new StartupError('INSECURE_ADDRESS', problem);
-  logger.warn({ listen }, 'listening for other machines without authentication');
+  if (!insecure || !trustNetwork) throw new StartupError('INSECURE_ADDRESS', problem);
+  logger.warn(
+    { listen },
+    'NOBODY IS AUTHENTICATED AND NOTHING IS ENCRYPTED: whoever reaches this address may do everything',
+  );
 }

@@ -98,6 +98,12 @@ export function writeAuthorityFolder(
   }
 }
 
+/** Puts another certificate of the same key in place. Undefined when it is there, otherwise the sentence that says why not. */
+export function replaceServerCertificate(dataFolder: string, certificate: string): string | undefined {
+  const written = writeFileAtomically(join(authorityFolder(dataFolder), files.server), certificate);
+  return written.kind === 'refused' ? written.message : undefined;
+}
+
 function serverProblem(ca: string, server: string): string | undefined {
   const authority = new X509Certificate(ca);
   const issued = new X509Certificate(server);

@@ -1,6 +1,6 @@
 import type { webcrypto } from 'node:crypto';
 import { limits } from '../core/limits.js';
-import { crypto, signingAlgorithm } from './key-algorithm.js';
+import { crypto, type KeyKind, kindOfKey, signingAlgorithm } from './key-algorithm.js';
 import { makeKeyPair, readSigningKey } from './key-pair.js';
 import { validFor } from './validity.js';
 import {
@@ -27,6 +27,7 @@ export interface AuthorityFiles {
 export interface Authority {
   readonly certificate: X509Certificate;
   readonly signingKey: webcrypto.CryptoKey;
+  readonly kind: KeyKind;
 }
 
 /** What a certificate says of whom. */
@@ -64,34 +65,43 @@ export async function makeAuthority(serial: string, now: number): Promise<Author
   return { certificate: pemOf(certificate), privateKey };
 }
 
+const apart = 'its certificate and its key do not belong together';
+
 /** Rejects with the reason, a clause, when it is no CA, or certificate and key do not belong together. */
 export async function readAuthority({ certificate: pem, privateKey }: AuthorityFiles): Promise<Authority> {
   const certificate = new X509Certificate(pem);
   if (!certificate.getExtension(BasicConstraintsExtension)?.ca) throw new Error('its certificate is not that of a CA');
-  const signingKey = await readSigningKey(privateKey);
+  const kind = kindOfKey(certificate.publicKey.algorithm);
+  if (!kind) throw new Error('its key is neither ECDSA with P-256, P-384 or P-521 nor RSA of 2048 bits or more');
+  const signingKey = await readSigningKey(privateKey, kind).catch(() => undefined);
+  if (!signingKey) throw new Error(apart);
   const proof = new TextEncoder().encode('stageplane');
-  const signature = await crypto.subtle.sign(signingAlgorithm, signingKey, proof);
-  const publicKey = await certificate.publicKey.export(crypto);
-  if (!(await crypto.subtle.verify(signingAlgorithm, publicKey, signature, proof))) {
-    throw new Error('its certificate and its key do not belong together');
+  const signature = await crypto.subtle.sign(kind.signing, signingKey, proof);
+  const publicKey = await certificate.publicKey.export(kind.key, ['verify'], crypto);
+  if (!(await crypto.subtle.verify(kind.signing, publicKey, signature, proof))) {
+    throw new Error(apart);
   }
-  return { certificate, signingKey };
+  return { certificate, signingKey, kind };
 }
 
 /** Signs a certificate that is no CA. */
-export async function issue({ certificate: ca, signingKey }: Authority, subject: Subject): Promise<X509Certificate> {
+export async function issue(
+  { certificate: ca, signingKey, kind }: Authority,
+  subject: Subject,
+): Promise<X509Certificate> {
   const { name, publicKey, serial, now, lifetime, extensions } = subject;
   const { notBefore, notAfter } = validFor(now, lifetime);
   return X509CertificateGenerator.create(
     {
       serialNumber: serial,
       subject: name,
-      issuer: ca.subjectName.toJSON(),
+      // Byte for byte: some TLS stacks compare names as they are encoded.
+      issuer: ca.subjectName,
       notBefore,
       notAfter: new Date(Math.min(Number(notAfter), Number(ca.notAfter))),
       publicKey,
       signingKey,
-      signingAlgorithm,
+      signingAlgorithm: kind.signing,
       extensions: [
         new BasicConstraintsExtension(false, undefined, true),
         new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),

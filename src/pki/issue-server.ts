@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { limits } from '../core/limits.js';
-import { type Authority, issue, pemOf } from './authority.js';
+import { type Authority, issue, pemOf, type Subject } from './authority.js';
 import { makeKeyPair } from './key-pair.js';
 import { ExtendedKeyUsage, ExtendedKeyUsageExtension, SubjectAlternativeNameExtension } from './x509.js';
 
@@ -10,20 +10,32 @@ export interface Credential {
   readonly privateKey: string;
 }
 
+export interface ServerSubject {
+  /** Names and addresses by which it is reached. */
+  readonly hosts: readonly string[];
+  readonly serial: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
 /**
  * The orchestrator's own. Its key lies beside that of the CA, so a shorter life than the CA's would protect nothing.
- *
- * @param hosts names and addresses by which it is reached
  */
-export async function issueServer(
-  authority: Authority,
-  { hosts, serial, now }: { readonly hosts: readonly string[]; readonly serial: string; readonly now: number },
-): Promise<Credential> {
+export async function issueServer(authority: Authority, subject: ServerSubject): Promise<Credential> {
   const { keys, privateKey } = await makeKeyPair();
+  return { certificate: await issueServerFor(authority, keys.publicKey, subject), privateKey };
+}
+
+/** The same for a key that there is already. */
+export async function issueServerFor(
+  authority: Authority,
+  publicKey: Subject['publicKey'],
+  { hosts, serial, now }: ServerSubject,
+): Promise<string> {
   const names = hosts.map((value) => ({ type: isIP(value) ? ('ip' as const) : ('dns' as const), value }));
   const certificate = await issue(authority, {
     name: [{ O: ['orchestrator'] }, { CN: ['orchestrator'] }],
-    publicKey: keys.publicKey,
+    publicKey,
     serial,
     now,
     lifetime: limits.caMillis,
@@ -32,5 +44,5 @@ export async function issueServer(
       new SubjectAlternativeNameExtension(names),
     ],
   });
-  return { certificate: pemOf(certificate), privateKey };
+  return pemOf(certificate);
 }

@@ -12,6 +12,7 @@ import { clientOptions } from '../grpc/client-options.js';
 import { parseListenAddress } from '../grpc/listen-address.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { orchestratorCredentials } from '../grpc/tls-credentials.js';
+import { whyUnanswered } from '../grpc/why-unanswered.js';
 import { certificateDigest } from './certificate-digest.js';
 import { requestCertificate } from './certificate-request.js';
 import type { Credentials } from './credential-folder.js';
@@ -45,19 +46,37 @@ export async function join({ address, token, name, defaultName, instanceId }: Jo
   const client = dial(address, EnrollmentServiceClient, clientOptions, orchestratorCredentials(ca));
   try {
     const request = { secret: token.secret, csr, name, instanceId, defaultName };
-    const answer = await unaryCall(client, service.enroll, request);
+    const answer = await unaryCall(client, service.enroll, request).catch((error: RpcError) => {
+      throw unrelated(error, address);
+    });
     return { credentials: { ca, certificate: answer.certificate, privateKey: key.privateKey }, answer };
   } finally {
     client.close();
   }
 }
 
+/** It has shown the CA that the token names, so what goes wrong before an answer has few reasons. */
+function unrelated(error: RpcError, address: string): RpcError {
+  if (whyUnanswered(error) === undefined) return error;
+  const port = 'the address where the orchestrator redeems tokens (--enroll; by default the port after its own)';
+  const host = 'a host that it knows as its name (`stageplane init --add-name`)';
+  const message = `the server at ${address} shows the CA that the token names, and enrols nobody: name ${port}, and ${host}`;
+  return new RpcError(status.UNAVAILABLE, 'NO_ENROLLMENT_HERE', message);
+}
+
 /** The CA of the server at an address, in PEM, if it is the one of this digest. Says nothing to that server. */
 async function findAuthority(address: string, digest: string): Promise<string> {
   const { raw } = rootOf(await peerOf(address));
-  if (certificateDigest(raw) === digest) return new X509Certificate(raw).toString();
+  if (certificateDigest(raw) === digest) return inTime(new X509Certificate(raw)).toString();
   const message = `the server at ${address} is not of the CA that the token names: make sure of the address, and of the token; nothing was said to it`;
   throw new RpcError(status.PERMISSION_DENIED, 'OTHER_AUTHORITY', message);
+}
+
+function inTime(ca: X509Certificate): X509Certificate {
+  const now = Date.now();
+  if (Date.parse(ca.validFrom) <= now && now < Date.parse(ca.validTo)) return ca;
+  const message = `the CA that the token names is good from ${ca.validFrom} to ${ca.validTo}, and this machine has ${new Date(now).toUTCString()}: set its clock`;
+  throw new RpcError(status.FAILED_PRECONDITION, 'CLOCK_OUTSIDE', message);
 }
 
 interface Link {

@@ -1,5 +1,5 @@
 import type { webcrypto } from 'node:crypto';
-import { crypto, keyAlgorithm } from './key-algorithm.js';
+import { crypto, type KeyKind, keyAlgorithm } from './key-algorithm.js';
 import { PemConverter } from './x509.js';
 
 /** A new key, with its private part as PKCS #8 in PEM. */
@@ -14,9 +14,9 @@ export async function makeKeyPair(): Promise<KeyPair> {
   return { keys, privateKey: `${PemConverter.encode(der, 'PRIVATE KEY')}\n` };
 }
 
-/** A private key of ours, to sign with. Rejects when the text is none. */
-export function readSigningKey(privateKey: string): Promise<webcrypto.CryptoKey> {
+/** A private key of a kind, in PKCS #8 in PEM, to sign with. Rejects when the text is none. */
+export function readSigningKey(privateKey: string, { key }: KeyKind): Promise<webcrypto.CryptoKey> {
   const [der] = PemConverter.decode(privateKey);
   if (!der) throw new Error('it is no key in PEM');
-  return crypto.subtle.importKey('pkcs8', der, keyAlgorithm, false, ['sign']);
+  return crypto.subtle.importKey('pkcs8', der, key, false, ['sign']);
 }

@@ -12,12 +12,16 @@ import type { Credentials } from './credential-folder.js';
 import { makeKeyPair } from './key-pair.js';
 
 /** Certificate and key for those that are shown, with the same identity. Rejects with RpcError. */
-export async function renew(address: string, { ca, ...own }: Credentials): Promise<Credentials> {
+export async function renew(
+  address: string,
+  { ca, ...own }: Credentials,
+  deadlineMillis: number = limits.defaultDeadlineMillis,
+): Promise<Credentials> {
   const key = await makeKeyPair();
   const csr = Buffer.from(await requestCertificate(key));
   const client = dial(address, CertificateServiceClient, clientOptions, orchestratorCredentials(ca, own));
   try {
-    const { certificate } = await unaryCall(client, service.renewCertificate, { csr });
+    const { certificate } = await unaryCall(client, service.renewCertificate, { csr }, { deadlineMillis });
     return { ca, certificate, privateKey: key.privateKey };
   } finally {
     client.close();

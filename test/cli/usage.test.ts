@@ -23,7 +23,7 @@ describe('words that cannot be used', () => {
       '  --models: "/nowhere" is no folder on this machine; create it, or name another',
       '  --grace: "5parsecs" is no duration; write one such as 300ms, 5s or 2m',
       '  STAGEPLANE_LOG_LEVEL: "loud" is none of trace, debug, info, warn, error, fatal',
-      '  --listen: "0.0.0.0:7070" can be reached from other machines and nothing is authenticated yet; listen on 127.0.0.1, run `stageplane init`, or add --insecure on a network you trust',
+      '  --listen: "0.0.0.0:7070" can be reached from other machines and nothing is authenticated yet; listen on 127.0.0.1, run `stageplane init`, or add --insecure and --trust-network on a network you trust',
       '  --lease: 2s is no longer than the heartbeat, 5s; every lease would end between two heartbeats',
       '',
     ]);

@@ -2,6 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { NodeAgentServiceService as Agents } from '../../gen/stageplane/v1/node_agent_service.js';
 import { OrchestratorServiceClient, OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
+import type { Role } from '../../src/core/role.js';
 import { unaryCall } from '../../src/grpc/client.js';
 import { descriptorSet } from '../../src/grpc/descriptor-set.js';
 import { accessTable } from '../../src/orchestrator/access-table.js';
@@ -9,6 +10,27 @@ import { runSecured } from '../support/secured-orchestrator.js';
 
 /** The operator's socket, and the port of those who have no certificate. */
 const elsewhere = ['stageplane.v1.AdminService', 'stageplane.v1.EnrollmentService'];
+
+// Written out a second time, since the table cannot vouch for itself.
+const spoken = {
+  viewer: ['ListRuns', 'GetRun', 'WatchRun', 'GetStageLog', 'ListNodes', 'GetNode', 'WatchNodes'],
+  launcher: ['InspectModel', 'PlanRun', 'CreateRun', 'StopRun', 'DeleteRun', 'Generate'],
+  admin: ['CordonNode', 'UncordonNode', 'DrainNode', 'DeleteNode'],
+};
+
+test('a viewer only looks, a launcher also runs, an admin also takes nodes away, and an agent does none of it', () => {
+  const allowed = (role: Role) =>
+    Object.values(OrchestratorServiceService)
+      .filter(({ path }) => accessTable[path]?.includes(role))
+      .map(({ path }) => path.split('/').at(-1) ?? '')
+      .sort();
+  const { viewer, launcher, admin } = spoken;
+  expect(allowed('viewer')).toEqual([...viewer].sort());
+  expect(allowed('launcher')).toEqual([...viewer, ...launcher].sort());
+  expect(allowed('admin')).toEqual([...viewer, ...launcher, ...admin].sort());
+  expect(allowed('agent')).toEqual([]);
+  expect(accessTable[Agents.subscribe.path]).toEqual(['agent']);
+});
 
 test('names every method that mutual TLS leads to, and no other', () => {
   const known = new Set(

@@ -13,27 +13,14 @@ import { streamCall, unaryCall } from '../../src/grpc/client.js';
 import { initialise } from '../../src/orchestrator/initialise.js';
 import { startOrchestrator } from '../../src/orchestrator/orchestrator.js';
 import { readAuthorityFolder } from '../../src/pki/authority-folder.js';
-import { readRequest, requestCertificate } from '../../src/pki/certificate-request.js';
 import type { Credentials } from '../../src/pki/credential-folder.js';
-import { issueClient } from '../../src/pki/issue-client.js';
-import { makeKeyPair } from '../../src/pki/key-pair.js';
 import { renew } from '../../src/pki/renew.js';
 import { forged, parsed, runSecured, type SecuredOrchestrator } from '../support/secured-orchestrator.js';
+import { signedCredentials } from '../support/signed-credentials.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const listNodes = (orchestrator: SecuredOrchestrator, as: Credentials | undefined) =>
   unaryCall(orchestrator.call(OrchestratorServiceClient, as), Service.listNodes, { pageSize: 0, pageToken: '' });
-
-/** A certificate that the orchestrator's own CA has signed, with a life of its own. */
-async function signed(dataFolder: string, lifetime: number): Promise<Credentials> {
-  const read = await readAuthorityFolder(dataFolder);
-  if (read.kind !== 'read') throw new Error('there is no CA');
-  const key = await makeKeyPair();
-  const requested = await readRequest(await requestCertificate(key));
-  const subject = { role: 'viewer', name: 'vera', serial: '4'.repeat(32), now: Date.now(), lifetime } as const;
-  const certificate = await issueClient(read.own.authority, requested!, subject);
-  return { ca: read.own.ca, certificate, privateKey: key.privateKey };
-}
 
 test('a token admits one node, once, and the node is there before its agent has said a word', async () => {
   const orchestrator = await runSecured();
@@ -108,18 +95,23 @@ test('a revocation ends what is open, and what was renewed from it', async () =>
 test('who shows none, an expired or a foreign certificate does not get in', async () => {
   const orchestrator = await runSecured();
   await expect(listNodes(orchestrator, undefined)).rejects.toMatchObject({ code: status.UNAVAILABLE });
-  const expired = await signed(orchestrator.dataFolder, -1000);
+  const expired = await signedCredentials(orchestrator.dataFolder, { lifetime: -1000 });
   await expect(listNodes(orchestrator, expired)).rejects.toMatchObject({ code: status.UNAVAILABLE });
   const elsewhere = temporaryFolder();
   await initialise({ dataFolder: elsewhere, names: [], force: false });
-  const foreign = { ...(await signed(elsewhere, 60_000)), ca: orchestrator.operator.credentials.ca };
+  const foreign = {
+    ...(await signedCredentials(elsewhere, { lifetime: 60_000 })),
+    ca: orchestrator.operator.credentials.ca,
+  };
   await expect(listNodes(orchestrator, foreign)).rejects.toMatchObject({ code: status.UNAVAILABLE });
-  expect((await listNodes(orchestrator, await signed(orchestrator.dataFolder, 60_000))).nodes).toEqual([]);
+  expect(
+    (await listNodes(orchestrator, await signedCredentials(orchestrator.dataFolder, { lifetime: 60_000 }))).nodes,
+  ).toEqual([]);
 });
 
 test('a call that is open ends with its certificate', async () => {
   const orchestrator = await runSecured();
-  const brief = await signed(orchestrator.dataFolder, 2000);
+  const brief = await signedCredentials(orchestrator.dataFolder, { lifetime: 2000 });
   const client = orchestrator.call(OrchestratorServiceClient, brief);
   const watch = async () => {
     for await (const _ of streamCall(client, Service.watchNodes, { afterRevision: 0n }));

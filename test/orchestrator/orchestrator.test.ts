@@ -242,7 +242,9 @@ describe('a second orchestrator', () => {
   });
 
   it('is refused beyond this machine', async () => {
-    await expect(runOrchestrator({ listen: '0.0.0.0:0' })).rejects.toThrow('add --insecure on a network you trust');
+    await expect(runOrchestrator({ listen: '0.0.0.0:0' })).rejects.toThrow(
+      'add --insecure and --trust-network on a network you trust',
+    );
   });
 });
 

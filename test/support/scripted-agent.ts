@@ -25,8 +25,9 @@ export class ScriptedAgent {
   private reports = 0n;
   private over = false;
 
-  constructor(address: string, credentials?: ChannelCredentials) {
-    this.client = dial(address, NodeAgentServiceClient, clientOptions, credentials);
+  /** @param as what it shows to an orchestrator that asks */
+  constructor(address: string, as?: ChannelCredentials) {
+    this.client = dial(address, NodeAgentServiceClient, clientOptions, as);
     this.stream = this.client.subscribe();
     this.stream.on('data', (response: SubscribeResponse) => {
       if (response.message) this.received.push(response.message);
@@ -47,9 +48,9 @@ export class ScriptedAgent {
     address: string,
     name: string,
     overrides: Partial<Hello> = {},
-    credentials?: ChannelCredentials,
+    as?: ChannelCredentials,
   ): Promise<ScriptedAgent> {
-    const agent = new ScriptedAgent(address, credentials);
+    const agent = new ScriptedAgent(address, as);
     agent.say({ $case: 'hello', value: sampleHello(name, overrides) });
     await agent.next('reconciled');
     return agent;

@@ -16,7 +16,7 @@ import { printAnswer } from '../print-answer.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
 export function chat({ values, output }: Invocation<ChatValues>): Promise<ExitCode> {
-  return withOrchestrator(output, values.orchestrator, async (client) => {
+  return withOrchestrator(output, values, async (client) => {
     const { run } = await unaryCall(client, service.getRun, { runId: values.id });
     // From its greeting on, a chat answers Ctrl-C itself.
     const input = new ChatInput();

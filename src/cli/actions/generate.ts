@@ -15,7 +15,7 @@ import { usageFailure } from '../usage-failure.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
 export function generate({ values, output }: Invocation<GenerateValues>): Promise<ExitCode> {
-  return withOrchestrator(output, values.orchestrator, async (client: OrchestratorServiceClient) => {
+  return withOrchestrator(output, values, async (client: OrchestratorServiceClient) => {
     const prompt = await readPrompt(values.prompt);
     if (prompt.kind === 'refused') {
       return output.fail(usageFailure([{ field: '<prompt>', message: prompt.problem }]));

@@ -27,7 +27,7 @@ export async function joinAction({ values, output }: Invocation<JoinValues>): Pr
         .replace(/^-|-$/g, '') || 'user';
     const request = { address, token, name: values.name ?? '', defaultName, instanceId: '' };
     const { credentials, answer } = await join(request);
-    const folder = clientFolder(values.orchestrator);
+    const folder = values.credentials ?? clientFolder(values.orchestrator);
     const problem = writeCredentials(folder, 'client', credentials);
     if (problem !== undefined) {
       const code = 'FAILED_PRECONDITION';

@@ -6,7 +6,7 @@ import { nodeTable } from '../format/node-table.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
 export function nodesList({ values, output }: Invocation<{ readonly orchestrator: string }>): Promise<ExitCode> {
-  return withOrchestrator(output, values.orchestrator, async (client) => {
+  return withOrchestrator(output, values, async (client) => {
     const nodes = await listNodes(client);
     if (output.json) output.document({ nodes: nodes.map((node) => Node.toJSON(node)) });
     else output.print(nodeTable(nodes, new Date()));

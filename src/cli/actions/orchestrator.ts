@@ -28,6 +28,7 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
     dataFolder: values.data,
     models: values.models,
     insecure: values.insecure,
+    trustNetwork: values.trustNetwork,
     edges: edgeFlags(values),
     timings: {
       heartbeat: values.heartbeat,

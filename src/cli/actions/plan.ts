@@ -27,7 +27,7 @@ export async function plan(invocation: Invocation<PlanValues>): Promise<ExitCode
 /** For the orchestrator's nodes. `described` is a model that it cannot read. */
 function planThere(invocation: Invocation<PlanValues>, described?: PlannedModel): Promise<ExitCode> {
   const { values, output } = invocation;
-  return withOrchestrator(output, values.orchestrator, async (client) => {
+  return withOrchestrator(output, values, async (client) => {
     const nodes = await listNodes(client);
     return showPlan(invocation, {
       nodes,

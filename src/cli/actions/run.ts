@@ -24,7 +24,7 @@ import { withOrchestrator } from '../with-orchestrator.js';
 
 export function run(invocation: Invocation<RunValues>): Promise<ExitCode> {
   const { values, output } = invocation;
-  return withOrchestrator(output, values.orchestrator, (client) => startRun(invocation, client));
+  return withOrchestrator(output, values, (client) => startRun(invocation, client));
 }
 
 async function startRun(

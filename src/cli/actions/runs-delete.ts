@@ -13,7 +13,7 @@ interface DeleteValues {
 
 /** Tries every run, whatever became of the others; the first failure gives the exit code. */
 export function runsDelete({ values, output }: Invocation<DeleteValues>): Promise<ExitCode> {
-  return withOrchestrator(output, values.orchestrator, async (client) => {
+  return withOrchestrator(output, values, async (client) => {
     const deleted: bigint[] = [];
     let worst: ExitCode = exitCode.ok;
     for (const runId of values.ids) {

@@ -10,7 +10,7 @@ import { runDetails } from '../format/run-details.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
 export function runsGet({ values, output }: Invocation<OneRunValues>): Promise<ExitCode> {
-  return withOrchestrator(output, values.orchestrator, async (client) => {
+  return withOrchestrator(output, values, async (client) => {
     const answer = await unaryCall(client, service.getRun, { runId: values.id });
     if (output.json) output.document(GetRunResponse.toJSON(answer));
     else if (answer.run) output.print(runDetails(answer.run, new Date()));

@@ -11,7 +11,7 @@ interface ListValues {
 }
 
 export function runsList({ values, output }: Invocation<ListValues>): Promise<ExitCode> {
-  return withOrchestrator(output, values.orchestrator, async (client) => {
+  return withOrchestrator(output, values, async (client) => {
     const runs = await listRuns(client, values.active);
     if (output.json) output.document({ runs: runs.map((run) => RunSummary.toJSON(run)) });
     else output.print(runTable(runs, new Date()));

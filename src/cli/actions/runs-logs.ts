@@ -16,7 +16,7 @@ interface LogValues extends OneRunValues {
 
 export function runsLogs({ values, output }: Invocation<LogValues>): Promise<ExitCode> {
   const { id: runId, stage: stageIndex, lines: maxLines = 0 } = values;
-  return withOrchestrator(output, values.orchestrator, async (client) => {
+  return withOrchestrator(output, values, async (client) => {
     const answer = await unaryCall(client, service.getStageLog, { runId, stageIndex, maxLines });
     if (output.json) output.document({ lines: [], ...(GetStageLogResponse.toJSON(answer) as object) });
     else for (const line of answer.lines) output.print(escapeControls(line));

@@ -15,7 +15,7 @@ interface StopValues extends OneRunValues {
 }
 
 export function runsStop({ values, output }: Invocation<StopValues>): Promise<ExitCode> {
-  return withOrchestrator(output, values.orchestrator, async (client) => {
+  return withOrchestrator(output, values, async (client) => {
     const answer = await unaryCall(client, service.stopRun, { runId: values.id });
     const { run } = answer;
     const document = StopRunResponse.toJSON(answer);

@@ -8,7 +8,7 @@ import { watchOnly } from '../watch-only.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
 export function runsWatch({ values, output }: Invocation<OneRunValues>): Promise<ExitCode> {
-  return withOrchestrator(output, values.orchestrator, async (client) => {
+  return withOrchestrator(output, values, async (client) => {
     const { run } = await unaryCall(client, service.getRun, { runId: values.id });
     return watchOnly({ client, output, run: run ?? Run.fromPartial({ runId: values.id }), afterRevision: 0n });
   });

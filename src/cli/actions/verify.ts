@@ -29,7 +29,7 @@ import { verifyQuestion } from '../verify-question.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
 export function verify({ values, output }: Invocation<VerifyValues>): Promise<ExitCode> {
-  return withOrchestrator(output, values.orchestrator, async (client) => {
+  return withOrchestrator(output, values, async (client) => {
     const { run } = await unaryCall(client, service.getRun, { runId: values.id });
     const { plan, settings: [settings] = [] } = run ?? {};
     if (!run || !plan || !settings) return incomparable(output, `run ${values.id} has no plan that could be replayed`);

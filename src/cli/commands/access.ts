@@ -3,8 +3,18 @@ import { joinRoles } from '../../core/role.js';
 import { defineCommand } from '../command.js';
 import { clientSettings, jsonSetting } from '../config/common-settings.js';
 import { defaultDataFolder } from '../config/default-folder.js';
-import { readAddress, readDuration, readFolder, readOneOf, readPath, readText } from '../config/readers.js';
+import {
+  readAddress,
+  readDuration,
+  readFolder,
+  readHost,
+  readName,
+  readOneOf,
+  readPath,
+  readText,
+} from '../config/readers.js';
 import { list, operand, optional, required, toggle, type Values } from '../config/setting.js';
+import type { Violation } from '../failure.js';
 import { formatDuration } from '../format/duration.js';
 
 const dataSetting = {
@@ -18,12 +28,19 @@ const dataSetting = {
 
 const initSettings = {
   ...dataSetting,
-  name: list(readText, {
+  name: list(readHost, {
     placeholder: '<host>',
     description: 'name or address by which other machines reach this one; may be repeated',
   }),
-  caCert: optional(readPath, { placeholder: '<file>', description: 'a CA of your own, in PEM; ECDSA P-256' }),
-  caKey: optional(readPath, { placeholder: '<file>', description: 'its key, PKCS #8 in PEM' }),
+  addName: list(readHost, {
+    placeholder: '<host>',
+    description: 'one more of them for an orchestrator that was initialised already; nobody has to join anew',
+  }),
+  caCert: optional(readPath, {
+    placeholder: '<file>',
+    description: 'a CA of your own in PEM, made for this alone: self-signed, ECDSA or RSA',
+  }),
+  caKey: optional(readPath, { placeholder: '<file>', description: 'its key in PEM, not encrypted' }),
   force: toggle('make a new CA although there is one: all nodes and clients have to join anew'),
   ...jsonSetting,
 };
@@ -31,7 +48,7 @@ export type InitValues = Values<typeof initSettings>;
 
 const tokenCreateSettings = {
   ...dataSetting,
-  node: optional(readText, { placeholder: '<name>', description: 'the one name that it admits; default: any' }),
+  node: optional(readName, { placeholder: '<name>', description: 'the one name that it admits; default: any' }),
   ttl: required(readDuration(1, limits.longestJoinTokenMillis), {
     placeholder: '<duration>',
     description: 'how long it may be redeemed',
@@ -60,7 +77,7 @@ const joinSettings = {
     placeholder: '<host:port>',
     description: 'where the token is redeemed; default: the port after that of the orchestrator',
   }),
-  name: optional(readText, { placeholder: '<name>', description: 'what to be called; default: that of this user' }),
+  name: optional(readName, { placeholder: '<name>', description: 'what to be called; default: that of this user' }),
 };
 const joinOperands = { token: operand(readText, { placeholder: '<token>', description: 'of a launcher or viewer' }) };
 export type JoinValues = Values<typeof joinSettings & typeof joinOperands>;
@@ -71,11 +88,12 @@ export const accessCommands = [
     summary: 'give the orchestrator of this machine its certificates; from then on everyone has to show one',
     settings: initSettings,
     operands: {},
-    examples: ['init --name server.lan --name 10.0.0.5', 'init --ca-cert ca.pem --ca-key ca-key.pem'],
-    check: ({ caCert, caKey }) =>
-      (caCert === undefined) === (caKey === undefined)
-        ? []
-        : [{ field: '--ca-cert', message: 'a CA needs both its certificate and its key: name --ca-cert and --ca-key' }],
+    examples: [
+      'init --name server.lan --name 10.0.0.5',
+      'init --add-name 192.168.1.5',
+      'init --ca-cert ca.pem --ca-key ca-key.pem',
+    ],
+    check: checkInit,
     load: async () => (await import('../actions/init.js')).init,
   }),
   defineCommand({
@@ -119,3 +137,16 @@ export const accessCommands = [
     load: async () => (await import('../actions/join.js')).joinAction,
   }),
 ];
+
+function checkInit({ addName = [], name = [], force, caCert, caKey }: Partial<InitValues>): readonly Violation[] {
+  const problems: Violation[] = [];
+  if ((caCert === undefined) !== (caKey === undefined)) {
+    const message = 'a CA needs both its certificate and its key: name --ca-cert and --ca-key';
+    problems.push({ field: '--ca-cert', message });
+  }
+  if (addName.length > 0 && (name.length > 0 || force || caCert !== undefined)) {
+    const message = 'changes nothing but the names of an orchestrator that was initialised already: use it alone';
+    problems.push({ field: '--add-name', message });
+  }
+  return problems;
+}

@@ -1,5 +1,4 @@
 import { limits } from '../../core/limits.js';
-import { isNodeName, nodeNameAdvice } from '../../core/node-name.js';
 import { defineCommand } from '../command.js';
 import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-settings.js';
 import { defaultDataFolder } from '../config/default-folder.js';
@@ -13,6 +12,7 @@ import {
   readFolder,
   readId,
   readLabel,
+  readName,
   readTarget,
   readText,
   readWords,
@@ -116,11 +116,6 @@ export const agentCommand = defineCommand({
   ],
   load: async () => (await import('../actions/agent.js')).agent,
 });
-
-function readName(text: string): Reading<string> {
-  if (isNodeName(text)) return { kind: 'read', value: text };
-  return { kind: 'refused', problem: `is no node name; ${nodeNameAdvice}` };
-}
 
 function readNodeId(text: string): Reading<bigint> {
   const reading = readId(text);

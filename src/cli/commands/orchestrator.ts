@@ -41,7 +41,12 @@ const settings = {
     fallback: '.',
     environment: true,
   }),
-  insecure: toggle('listen beyond this machine although nothing is authenticated yet', { environment: true }),
+  insecure: toggle('ask nobody for a certificate, in words: what `stageplane init` was not run for', {
+    environment: true,
+  }),
+  trustNetwork: toggle('with --insecure: listen beyond this machine, where whoever connects may do everything', {
+    environment: true,
+  }),
   ...edgeSettings,
   heartbeat: period('between two heartbeats of an agent', defaultTimings.heartbeat),
   lease: period('an agent out of contact for so long stops its workers; 0 is never', defaultTimings.lease, 0),
@@ -64,7 +69,7 @@ export const orchestratorCommand = defineCommand({
   operands: {},
   examples: [
     'orchestrator --models ~/models',
-    'orchestrator --listen 0.0.0.0:7070 --insecure --data /var/lib/stageplane',
+    'orchestrator --listen 0.0.0.0:7070 --insecure --trust-network --data /var/lib/stageplane',
   ],
   check,
   load: async () => (await import('../actions/orchestrator.js')).orchestrator,
@@ -79,10 +84,18 @@ function period(description: string, fallback: number, least = 1) {
   });
 }
 
-function check({ listen, data, insecure, lease, heartbeat }: Partial<OrchestratorValues>): readonly Violation[] {
+function check({
+  listen,
+  data,
+  insecure,
+  trustNetwork,
+  lease,
+  heartbeat,
+}: Partial<OrchestratorValues>): readonly Violation[] {
   const problems: Violation[] = [];
   const isSecure = data !== undefined && isInitialised(data);
-  const exposed = listen === undefined || insecure !== false || isSecure ? undefined : openAddressProblem(listen);
+  const isToldTwice = insecure !== false && trustNetwork !== false;
+  const exposed = listen === undefined || isToldTwice || isSecure ? undefined : openAddressProblem(listen);
   if (exposed !== undefined) problems.push({ field: '--listen', message: exposed });
   if (lease && heartbeat !== undefined && lease <= heartbeat) {
     const message = `${formatDuration(lease)} is no longer than the heartbeat, ${formatDuration(heartbeat)}; every lease would end between two heartbeats`;

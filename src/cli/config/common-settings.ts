@@ -1,5 +1,5 @@
-import { readOneOf, readTarget } from './readers.js';
-import { required, toggle } from './setting.js';
+import { readFolder, readOneOf, readTarget } from './readers.js';
+import { optional, required, toggle } from './setting.js';
 
 /** Where an orchestrator listens, and everyone else looks for it, when nobody says. */
 export const DEFAULT_ADDRESS = '127.0.0.1:7070';
@@ -12,6 +12,11 @@ export const clientSettings = {
     placeholder: '<address>',
     description: 'host:port or unix:/path of the orchestrator',
     fallback: DEFAULT_ADDRESS,
+    environment: true,
+  }),
+  credentials: optional(readFolder, {
+    placeholder: '<folder>',
+    description: 'where the certificate to show is kept; default: where `stageplane join` keeps that of the address',
     environment: true,
   }),
   ...jsonSetting,

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { limits } from '../../core/limits.js';
+import { isNodeName, nodeNameAdvice } from '../../core/node-name.js';
 import { parseBytes } from '../../core/parse-bytes.js';
 import { U32_MAX, U64_MAX } from '../../core/uint.js';
 import { parseListenAddress } from '../../grpc/listen-address.js';
@@ -9,6 +11,16 @@ import type { Reader } from './setting.js';
 
 export const readText: Reader<string> = (text) =>
   text === '' ? refused('is empty; give a text') : { kind: 'read', value: text };
+
+/** A host name or an IP address, without a port. */
+export const readHost: Reader<string> = (text) =>
+  isIP(text) > 0 || /^(?=.{1,253}$)[\w-]{1,63}(\.[\w-]{1,63})*$/.test(text)
+    ? { kind: 'read', value: text }
+    : refused('is no host name or address; write one such as server.lan or 10.0.0.5, without a port');
+
+/** A name of a node or of a client. */
+export const readName: Reader<string> = (text) =>
+  isNodeName(text) ? { kind: 'read', value: text } : refused(`is no name; ${nodeNameAdvice}`);
 
 /** `host:port` or `[v6]:port`. */
 export const readAddress: Reader<string> = (text) =>

@@ -7,7 +7,7 @@ import { dial, unaryCall } from '../../grpc/client.js';
 import { clientOptions } from '../../grpc/client-options.js';
 import { RpcError } from '../../grpc/rpc-error.js';
 import { whyUnanswered } from '../../grpc/why-unanswered.js';
-import { findCredentials, nodeCredentials } from '../../pki/find-credentials.js';
+import { findCredentials, nodeCredentials, shown } from '../../pki/find-credentials.js';
 import { bothRoles, type Check, type Finding, failed, ok, skipped, warning } from '../check.js';
 
 export const orchestratorCheck: Check = {
@@ -18,7 +18,7 @@ export const orchestratorCheck: Check = {
     let client: OrchestratorServiceClient | undefined;
     try {
       const own = role === 'agent' ? nodeCredentials(dataFolder) : undefined;
-      const credentials = own ?? findCredentials(orchestrator, dataFolder);
+      const credentials = shown(own ?? findCredentials(orchestrator, { dataFolder }));
       client = dial(orchestrator, OrchestratorServiceClient, clientOptions, credentials);
       const asked = Date.now();
       const deadlineMillis = limits.doctorMillis / 2;

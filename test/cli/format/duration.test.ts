@@ -8,6 +8,7 @@ describe('parseDuration', () => {
     ['5s', 5000],
     ['2m', 120_000],
     ['1h', 3_600_000],
+    ['30d', 2_592_000_000],
   ])('reads %s as %s ms', (text, millis) => {
     expect(parseDuration(text)).toBe(millis);
     expect(formatDuration(millis)).toBe(text);
