@@ -20,14 +20,16 @@ import { temporaryFolder } from './temporary-folder.js';
 export type SecuredOrchestrator = Awaited<ReturnType<typeof runSecured>>;
 
 /** A real orchestrator whose folder was initialised, on free ports, stopped with the test. */
-export async function runSecured(options: { dataFolder?: string; certificateLifetime?: number } = {}) {
+export async function runSecured(
+  options: { dataFolder?: string; certificateLifetime?: number; models?: string[] } = {},
+) {
   const dataFolder = options.dataFolder ?? temporaryFolder();
   const made = await initialise({ dataFolder, names: [], force: false });
   if (made.kind === 'refused' && made.reason !== 'ALREADY_INITIALISED') throw new Error(made.message);
   const orchestrator = await startOrchestrator({
     listen: '127.0.0.1:0',
     dataFolder,
-    models: [],
+    models: options.models ?? [],
     insecure: false,
     certificateLifetime: options.certificateLifetime,
     timings: defaultTimings,
