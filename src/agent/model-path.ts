@@ -1,16 +1,18 @@
-import { realpath, stat } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GgufSource } from '../../gen/stageplane/v1/model.js';
 import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
 import type { ModelLookup } from '../core/machine/agent/events.js';
+import { parseShardName, shardPath } from '../core/model/shard-name.js';
+import { lookInside } from '../process/look-inside.js';
 
 /**
  * Finds a provision's model on this machine. A relative path is tried under each folder; an absolute one is taken when
  * it is inside a folder, otherwise its file name is tried under each: the orchestrator's folders need not be ours, and
  * the digest says whether it is the same file. Nothing outside the folders is ever given to a worker, not even through
- * a link.
+ * a link, and no answer tells what is there.
  *
  * @param folders of `--models`
  */
@@ -29,33 +31,42 @@ export async function findModel(source: GgufSource | undefined, folders: readonl
       `${shown(path)} cannot be looked for, since this agent has no models folder: start it with --models`,
     );
   const late = new AbortController();
-  const found = await Promise.race([
+  const looked = await Promise.race([
     lookUnder(path, folders),
     sleep(limits.findModelMillis, 'late' as const, { signal: late.signal }).catch(() => 'late' as const),
   ]);
   late.abort();
-  if (found !== 'late') return found;
+  if (looked !== 'late') return looked;
   return refused(
     `${shown(path)} was not found within ${limits.findModelMillis / 1000} s under ${listed(folders)}: see whether these folders are mounted`,
   );
 }
 
 async function lookUnder(path: string, folders: readonly string[]): Promise<ModelLookup> {
-  const roots = (await Promise.all(folders.map(realPath))).filter((root) => root !== undefined);
   let outside: string | undefined;
   for (const candidate of candidates(path, folders)) {
-    const real = await realPath(candidate);
-    if (real === undefined || !(await isFile(real))) continue;
-    if (roots.some((root) => isInside(real, root))) return { kind: 'found', path: real };
-    // An absolute path outside is no surprise; a file that we found under our own folders and that leads away is.
-    if (candidate !== path || !isAbsolute(path)) outside ??= candidate;
+    const looked = await lookInside(candidate, folders);
+    if (looked.kind === 'inside' && (await isFile(looked.real))) return found(looked, folders);
+    // An absolute path outside is no surprise; what should be under our own folders and leads away is.
+    if (looked.kind === 'outside' && candidate !== path) outside ??= candidate;
   }
   if (outside !== undefined) {
-    return refused(`${shown(outside)} leads out of ${listed(folders)}: add the folder that it leads to with --models`);
+    return leadsOut(outside, folders);
   }
   return refused(
     `${shown(path)} was not found under ${listed(folders)}: put it there, or add its folder with --models`,
   );
+}
+
+/** A shard keeps the name that the others are found by, and none of those may lead away either. */
+async function found({ path, real }: { path: string; real: string }, folders: readonly string[]): Promise<ModelLookup> {
+  const shard = parseShardName(path);
+  if (!shard) return { kind: 'found', path: real };
+  for (let number = 2; number <= Math.min(shard.count, limits.ggufShards); number++) {
+    const other = shardPath({ ...shard, number });
+    if ((await lookInside(other, folders)).kind === 'outside') return leadsOut(other, folders);
+  }
+  return { kind: 'found', path };
 }
 
 function candidates(path: string, folders: readonly string[]): string[] {
@@ -67,15 +78,6 @@ function candidates(path: string, folders: readonly string[]): string[] {
 
 function isForeignAbsolute(path: string): boolean {
   return /^([a-zA-Z]:[\\/]|[\\/])/.test(path);
-}
-
-function isInside(path: string, root: string): boolean {
-  const way = relative(root, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
-
-async function realPath(path: string): Promise<string | undefined> {
-  return realpath(path).catch(() => undefined);
 }
 
 async function isFile(path: string): Promise<boolean> {
@@ -92,6 +94,10 @@ function shown(text: string): string {
 
 function listed(folders: readonly string[]): string {
   return shown(folders.join(', '));
+}
+
+function leadsOut(path: string, folders: readonly string[]): ModelLookup {
+  return refused(`${shown(path)} leads out of ${listed(folders)}: add the folder that it leads to with --models`);
 }
 
 function refused(what: string): ModelLookup {

@@ -265,6 +265,19 @@ export const limits = {
   requestRecords: 20_000,
   /** Measured stages kept, oldest forgotten first: some 400 bytes each, and a model is cut in many ways. */
   footprintRecords: 10_000,
+  /**
+   * Records of the audit log kept, of each kind, oldest forgotten first: some 200 bytes each. What changed something is
+   * kept longest; refusals by themselves, since anybody can make them.
+   */
+  auditRecords: { change: 100_000, use: 20_000, refusal: 20_000 },
+  /** Milliseconds in which the same call of the same caller that changes nothing is counted instead of written again. */
+  auditWindowMillis: 60_000,
+  /** Different calls of one kind in such a window that are written by themselves; what goes beyond is counted as one. */
+  auditPerWindow: 100,
+  /** Milliseconds that a record may wait whose call changed nothing, so that many are one write. */
+  auditWaitMillis: 1000,
+  /** Bytes of what a record says of its call's target. */
+  auditTargetBytes: 256,
   /** Ids, epochs and revisions in a column: integers of SQLite and PostgreSQL are signed and have 64 bits. */
   storedInteger: 2n ** 63n - 1n,
   /** Milliseconds that an open or a commit waits for a program that looks into the database. */

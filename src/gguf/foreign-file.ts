@@ -30,6 +30,7 @@ export function foreignFile(name: string, front: Uint8Array): GgufError {
   const known = lookalikes.find(([starts]) => starts.test(text));
   if (known !== undefined) return new GgufError('not-gguf', `${name} ${known[1]}`);
   const isText = front.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d));
-  const found = isText ? `is a text file, it begins with ${quoted(text)}` : `has the magic ${quoted(text.slice(0, 4))}`;
+  // Whoever named the file may have no business reading it: its text is not quoted.
+  const found = isText ? 'is a text file' : `has the magic ${quoted(text.slice(0, 4))}`;
   return new GgufError('not-gguf', `${name} ${found}, where a GGUF file has "GGUF": name a .gguf file`);
 }

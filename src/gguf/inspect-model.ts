@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { DtypeFamily, type ModelFacts, type ModelInspection, type TensorFacts } from '../../gen/stageplane/v1/model.js';
 import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
+import { parseShardName } from '../core/model/shard-name.js';
 import { layerTable } from '../core/tensors/layer-table.js';
 import { U32_MAX } from '../core/uint.js';
 import { type Refused, refusing } from './gguf-error.js';
@@ -9,7 +10,6 @@ import { layerAttention } from './layer-attention.js';
 import type { Metadata } from './metadata.js';
 import { type GgufModel, type ModelTensor, type OpenModelOptions, openModel } from './open-model.js';
 import { planningObstacle } from './planning-obstacle.js';
-import { parseShardName } from './shard-name.js';
 
 export interface InspectOptions extends OpenModelOptions {
   /** Fill `ModelInspection.tensors`. Default false. */

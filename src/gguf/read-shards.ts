@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../core/limits.js';
+import { parseShardName, type ShardName, shardPath } from '../core/model/shard-name.js';
 import { quoted } from '../core/quoted.js';
 import type { OpenSource } from './byte-source.js';
 import { GgufError } from './gguf-error.js';
 import { type GgufHeader, parseHeader } from './read-header.js';
-import { parseShardName, type ShardName, shardPath } from './shard-name.js';
 
 /** One file of a model. */
 export interface Shard {

@@ -1,7 +1,7 @@
+import { shardPath } from '../core/model/shard-name.js';
 import type { WritableTensor, WritableValue } from './encode-header.js';
 import type { GgufVersion } from './read-header.js';
 import { seededFloats } from './seeded-floats.js';
-import { shardPath } from './shard-name.js';
 import { BEGIN_TOKEN, END_TOKEN, LEAST_VOCABULARY, tinyVocabulary, UNKNOWN_TOKEN } from './tiny-vocabulary.js';
 import { type WritableTensorData, writeGguf } from './write-gguf.js';
 

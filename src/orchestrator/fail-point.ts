@@ -62,7 +62,7 @@ export function withFailPoint(store: Store, failPoint: FailPoint): Store {
   return new Proxy(store, {
     get(target, key) {
       if (key === 'commit')
-        return (changes: Parameters<Store['commit']>[0]) => failPoint.around('commit', () => target.commit(changes));
+        return (...parts: Parameters<Store['commit']>) => failPoint.around('commit', () => target.commit(...parts));
       const value = Reflect.get(target, key, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },

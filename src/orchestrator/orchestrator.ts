@@ -32,8 +32,10 @@ export interface OrchestratorConfig {
   /** `host:port`; port 0 lets the system choose. */
   readonly listen: string;
   readonly dataFolder: string;
-  /** Where a relative model path is looked for, in order. */
+  /** Folders that hold models, absolute: a relative path is looked for in each, and launchers name no file outside. */
   readonly models: readonly string[];
+  /** Where a relative path is looked for when somebody names it who may name every file; default `models`. */
+  readonly operatorModels?: readonly string[] | undefined;
   /** `host:port` where those without a certificate redeem tokens; by default the port after `listen`. Only after `init`. */
   readonly enrollListen?: string | undefined;
   /** Milliseconds of the certificates that it issues; default `limits.certificateMillis`. */
@@ -148,7 +150,7 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const { logger, timings, edges: flags = {}, tokenEndpoints, failPoint } = config;
   const stored = beginEpoch(store, logger);
   const { cluster } = stored;
-  const library = new ModelLibrary(config.models);
+  const library = new ModelLibrary(config.models, config.operatorModels);
   const post = (event: ClusterEvent) => opened.loop.post(event);
   const security = await openSecurity(config, (serial) => opened.loop.world.certificates.get(serial)?.revoked ?? false);
   const credentials = security && (await nodeCredentials(security));

@@ -8,7 +8,9 @@ import { planAnswer } from '../core/planner/plan-answer.js';
 import { planRequest } from '../core/planner/plan-request.js';
 import type { PlanningRequest } from '../core/planner/planning-request.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
+import type { CallContext } from '../grpc/open-call.js';
 import { answerError, runNotFound } from './answer-errors.js';
+import { callerOf, mayNameAnyFile } from './caller.js';
 import { checkPlanRequest, checkRestartPolicy } from './check-plan-request.js';
 import { withEngine } from './default-engine.js';
 import type { Loop } from './loop.js';
@@ -24,14 +26,15 @@ type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'inspectModel' | 'planRun' | 'createRun'> {
   const recent = new RecentPlans();
   return {
-    async inspectModel({ source, includeTensors }) {
-      const { inspection } = await library.inspect(source, includeTensors);
+    async inspectModel({ source, includeTensors }, context) {
+      const confined = !mayNameAnyFile(callerOf(context));
+      const { inspection } = await library.inspect(source, { includeTensors, confined });
       return { inspection };
     },
 
-    async planRun({ plan }) {
+    async planRun({ plan }, context) {
       checkPlanRequest(plan!);
-      const read = await readRequest(loop, library, plan!);
+      const read = await readRequest(loop, library, plan!, context);
       const draft = loop.peek();
       const outcome = planRequest({
         ...read,
@@ -44,11 +47,11 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
       return planAnswer(outcome);
     },
 
-    async createRun(request) {
+    async createRun(request, context) {
       const plan = request.plan!;
       checkPlanRequest(plan);
       checkRestartPolicy(request.restart);
-      const { request: planned, ...model } = await readRequest(loop, library, plan);
+      const { request: planned, ...model } = await readRequest(loop, library, plan, context);
       const answer = await loop.request((call) => ({
         kind: 'run-requested',
         call,
@@ -89,14 +92,29 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
 }
 
 /** A request that brings its own facts needs no file on this disk. */
-async function readRequest(loop: Loop, library: ModelLibrary, asked: PlanRequest): Promise<ReadRequest> {
+async function readRequest(
+  loop: Loop,
+  library: ModelLibrary,
+  asked: PlanRequest,
+  context: CallContext,
+): Promise<ReadRequest> {
+  const confined = !mayNameAnyFile(callerOf(context));
+  if (confined) await refuseOutside(library, asked);
   if (asked.facts) return { request: asked };
-  const model = await library.inspect(asked.model);
+  const model = await library.inspect(asked.model, { confined, field: 'plan.model' });
   const { inspection, obstacle, llama } = model;
   const { plan: request, warnings } = withEngine(asked, model, poolOf(loop.peek()));
   const read = { request, inspection, warnings };
   if (obstacle !== undefined || request.settings?.engine !== 'llama.cpp') return { ...read, modelObstacle: obstacle };
   return llama.kind === 'obstacle' ? { ...read, modelObstacle: llama.message } : { ...read, modelCuts: llama.cuts };
+}
+
+/** Its token endpoint will open what the facts name, when nobody knows any more who wrote them. */
+async function refuseOutside(library: ModelLibrary, { model, facts }: PlanRequest): Promise<void> {
+  await library.refuseOutside(model, 'plan.model');
+  await library.refuseOutside(facts?.ggufSource, 'plan.facts.gguf_source');
+  const tokenizer = facts?.tokenizer?.source;
+  if (tokenizer?.$case === 'localPath') await library.refuseOutside({ source: tokenizer }, 'plan.facts.tokenizer');
 }
 
 /** The same payload gives the same digest, whatever its request id. */

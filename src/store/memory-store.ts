@@ -16,15 +16,17 @@ import type {
   StoredWorld,
 } from '../core/machine/state.js';
 import { withoutVolatile } from '../core/machine/without-volatile.js';
+import { type AuditQuery, type AuditRecord, auditKinds, type StoredAuditRecord } from './audit-record.js';
 import { checkStorable } from './check-storable.js';
 import { firstCluster } from './first-cluster.js';
-import type { BackupOptions, BackupOutcome, Store, StoreOptions } from './store.js';
+import type { AuditBounds, BackupOptions, BackupOutcome, Store, StoreOptions } from './store.js';
 
 /** What it has, as a backup has it. */
 interface Content {
   readonly world: StoredWorld;
   readonly events: ReadonlyMap<RunId, RunEvent[]>;
   readonly answers: ReadonlyMap<RunId, TextAnswer>;
+  readonly audit: readonly StoredAuditRecord[];
 }
 
 /** A store without a disk, for simulations and tests: it survives `close`, but not the process. */
@@ -40,17 +42,21 @@ export class MemoryStore implements Store {
   private readonly answers = new Map<RunId, TextAnswer>();
   private readonly footprints = new Map<string, FootprintRecord>();
   private readonly tokens = new Map<string, TokenRecord>();
+  private audit: StoredAuditRecord[] = [];
+  private nextAuditId = 1n;
+  private readonly auditBounds: AuditBounds;
   private readonly certificates = new Map<string, CertificateRecord>();
 
   constructor(options: StoreOptions) {
     this.cluster = firstCluster(options.newClusterId());
     this.requestRecords = options.requestRecords ?? limits.requestRecords;
     this.footprintRecords = options.footprintRecords ?? limits.footprintRecords;
+    this.auditBounds = options.auditRecords ?? limits.auditRecords;
   }
 
   /** A store with the content of a backup. */
   static fromBackup(file: string, options: StoreOptions): MemoryStore {
-    const { world, events, answers } = deserialize(readFileSync(file)) as Content;
+    const { world, events, answers, audit } = deserialize(readFileSync(file)) as Content;
     const store = new MemoryStore(options);
     const runs = world.runs.map((after) => ({ before: undefined, after }));
     const parts = { deletedNodes: [], deletedRuns: [], events: [...events.values()].flat(), answers: [] };
@@ -58,6 +64,8 @@ export class MemoryStore implements Store {
     const certificates = new Map(world.certificates.map((certificate) => [certificate.serial, certificate]));
     store.commit({ ...world, ...parts, runs, tokens, certificates });
     for (const [id, answer] of answers) store.answers.set(id, answer);
+    store.audit = [...audit];
+    store.nextAuditId = (audit.at(-1)?.id ?? 0n) + 1n;
     store.isBackup = true;
     return store;
   }
@@ -74,7 +82,7 @@ export class MemoryStore implements Store {
     };
   }
 
-  commit(changes: Changes): void {
+  commit(changes: Changes, audit: readonly AuditRecord[] = []): void {
     // All checks come before the first change: that is what makes it all or nothing.
     checkStorable(changes);
     const deleted = new Set(changes.deletedRuns);
@@ -101,6 +109,21 @@ export class MemoryStore implements Store {
     replaceAll(this.certificates, changes.certificates);
     this.forgetSpentRequests();
     this.forgetOldFootprints();
+    this.addAudit(audit);
+  }
+
+  addAudit(records: readonly AuditRecord[]): void {
+    for (const record of records) this.audit.push({ ...record, id: this.nextAuditId++ });
+    for (const kind of auditKinds) {
+      const ofKind = this.audit.filter((record) => record.kind === kind);
+      const old = new Set(ofKind.slice(0, Math.max(0, ofKind.length - this.auditBounds[kind])));
+      if (old.size > 0) this.audit = this.audit.filter((record) => !old.has(record));
+    }
+  }
+
+  auditRecords(query: AuditQuery): StoredAuditRecord[] {
+    const found = this.audit.filter((record) => isAsked(record, query));
+    return (query.after === undefined ? found.reverse() : found).slice(0, query.limit);
   }
 
   runEvents(runId: RunId, afterRevision: Revision, limit: number): RunEvent[] {
@@ -116,7 +139,7 @@ export class MemoryStore implements Store {
 
   async backup(file: string, { signal }: BackupOptions): Promise<BackupOutcome> {
     if (signal.aborted) return { kind: 'cancelled' };
-    const content: Content = { world: this.load(), events: this.events, answers: this.answers };
+    const content: Content = { world: this.load(), events: this.events, answers: this.answers, audit: this.audit };
     try {
       const bytes = serialize(content);
       writeFileSync(file, bytes);
@@ -159,6 +182,17 @@ export class MemoryStore implements Store {
       this.footprints.delete(key);
     }
   }
+}
+
+function isAsked(record: StoredAuditRecord, query: AuditQuery): boolean {
+  const { by, method } = record;
+  const isWithin = record.at >= (query.since ?? 0) && record.since <= (query.until ?? Number.POSITIVE_INFINITY);
+  const isPast = record.id > (query.after ?? -1n) && (query.before === undefined || record.id < query.before);
+  const isTheirs = query.by === undefined || [by.name, by.serial, by.address].includes(query.by);
+  const names = [method, method.slice(method.indexOf('/') + 1)];
+  const isThat = query.method === undefined || names.includes(query.method);
+  const isAbout = [query.runId ?? record.runId, query.nodeId ?? record.nodeId];
+  return isWithin && isPast && isTheirs && isThat && isAbout[0] === record.runId && isAbout[1] === record.nodeId;
 }
 
 function ascending<T>(items: Iterable<T>, key: (item: T) => bigint): T[] {

@@ -3,6 +3,7 @@ import type { TextAnswer } from '../../gen/stageplane/v1/token_endpoint.js';
 import type { Revision, RunId } from '../core/ids.js';
 import type { Changes } from '../core/machine/changes.js';
 import type { StoredWorld } from '../core/machine/state.js';
+import type { AuditKind, AuditQuery, AuditRecord, StoredAuditRecord } from './audit-record.js';
 
 /**
  * What survives the orchestrator. One process owns it (a folder lock sees to that) and one loop writes to it, so every
@@ -27,8 +28,16 @@ export interface Store {
    * same request cannot have a second effect (I9); of the records whose run is gone only the newest are kept, so that
    * there are never more than `limits.requestRecords` (I16). Of footprints the newest are kept,
    * whatever became of their run.
+   *
+   * @param audit who asked for the turn: a change that is committed is in the audit log
    */
-  commit(changes: Changes): void;
+  commit(changes: Changes, audit?: readonly AuditRecord[]): void;
+
+  /** Makes records durable whose calls changed nothing, all or nothing. */
+  addAudit(records: readonly AuditRecord[]): void;
+
+  /** Records of the audit log; the newest of each kind are kept, whatever became of what they are about (I16). */
+  auditRecords(query: AuditQuery): StoredAuditRecord[];
 
   /**
    * Events of one run with a revision above `afterRevision`, in the order of their revisions, at most `limit` (I10).
@@ -74,12 +83,17 @@ export type BackupOutcome =
   /** `code` is the database's or the system's, such as `SQLITE_FULL` or `ENOSPC`. */
   | { readonly kind: 'failed'; readonly code: string; readonly detail: string };
 
+/** Records of the audit log that a store keeps, of each kind. */
+export type AuditBounds = Readonly<Record<AuditKind, number>>;
+
 /** How many records a store keeps. */
 export interface StoreBounds {
   /** Default `limits.requestRecords`. */
   readonly requestRecords?: number | undefined;
   /** Default `limits.footprintRecords`. */
   readonly footprintRecords?: number | undefined;
+  /** Default `limits.auditRecords`; up to 256 more are there at times. */
+  readonly auditRecords?: AuditBounds | undefined;
 }
 
 export interface StoreOptions extends StoreBounds {

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findModel } from '../../src/agent/model-path.js';
@@ -61,6 +61,39 @@ describe('a model', () => {
   it.each(['../out/secret.gguf', '../one-more/d.gguf'])('above the folders, %s, is refused', async (path) => {
     const { find } = disk();
     expect((await find(path)).kind).toBe('refused');
+  });
+
+  it('outside is answered alike whether it is there or not', async () => {
+    const { at, find } = disk();
+    symlinkSync(at('out'), at('one/folder'));
+    symlinkSync('/', at('one/top'));
+    for (const [there, missing] of [
+      ['../out/secret.gguf', '../out/nothing.gguf'],
+      ['folder/secret.gguf', 'folder/nothing.gguf'],
+      ['top/etc/passwd', 'top/etc/nothing'],
+      [at('out/secret.gguf'), at('out/nothing.gguf')],
+    ] as const) {
+      const said = async (path: string) =>
+        JSON.stringify(await find(path)).replaceAll(path.replace(/^\.\.\//, ''), '-');
+      expect(await said(missing)).toBe(await said(there));
+    }
+  });
+
+  it('in shards keeps its name, and none of the shards leads out', async () => {
+    const { at, find } = disk();
+    const [first, second] = ['one/s-00001-of-00002.gguf', 'one/s-00002-of-00002.gguf'].map(at) as [string, string];
+    // As in the cache of Hugging Face, whose files have hashes for names.
+    for (const [name, blob] of [
+      [first, 'two/blob1'],
+      [second, 'two/blob2'],
+    ] as const) {
+      writeFileSync(at(blob), 'GGUF');
+      symlinkSync(at(blob), name);
+    }
+    expect(await find('s-00001-of-00002.gguf')).toEqual({ kind: 'found', path: first });
+    rmSync(second);
+    symlinkSync(at('out/secret.gguf'), second);
+    expect(await find('s-00001-of-00002.gguf')).toMatchObject({ message: expect.stringContaining('leads out') });
   });
 
   it.each([

@@ -24,7 +24,7 @@ describe('what is no GGUF file at all', () => {
     ['an empty file', '', 'empty-file', 'empty'],
     ['a file cut inside the magic', 'GGU', 'truncated', 'ends after 3 bytes'],
     ['a Git LFS pointer', 'version https://git-lfs.github.com/spec/v1\noid sha256:00', 'lfs-pointer', 'git lfs pull'],
-    ['a text file', 'Dear model,\n', 'not-gguf', 'text file, it begins with "Dear model,\\n"'],
+    ['a text file', 'Dear model,\n', 'not-gguf', 'is a text file, where'],
     ['a web page', '<!DOCTYPE html><html>', 'not-gguf', 'web page'],
     ['a file from before GGUF', 'tjgg\x03\0\0\0', 'not-gguf', 'before GGUF'],
     ['a safetensors file', '\x10\0\0\0\0\0\0\0{"__metadata__":{}}', 'not-gguf', 'safetensors'],

@@ -1,8 +1,8 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { shardPath } from '../../src/core/model/shard-name.js';
 import { tensorTypeName } from '../../src/core/tensors/tensor-type.js';
 import { encodeHeader, type WritableTensor, type WritableValue } from '../../src/gguf/encode-header.js';
-import { shardPath } from '../../src/gguf/shard-name.js';
 import { type NumberType, valueTypes } from '../../src/gguf/value-type.js';
 
 /** A parsed header as the fixtures hold it; of arrays only type, length and size. */

@@ -24,11 +24,13 @@ function startLoop() {
   let failure: StoreError | undefined;
   const store: Store = {
     load: () => inner.load(),
-    commit: (changes) => {
+    commit: (...turn) => {
       if (failure) throw failure;
       diary.push('commit');
-      inner.commit(changes);
+      inner.commit(...turn);
     },
+    addAudit: (records) => inner.addAudit(records),
+    auditRecords: (query) => inner.auditRecords(query),
     runEvents: (...args) => inner.runEvents(...args),
     answer: () => undefined,
     checkpoint: () => inner.checkpoint(),

@@ -65,6 +65,14 @@ export class StoreModel implements Store {
     return this.#inner.answer(...args);
   }
 
+  addAudit(...args: Parameters<Store['addAudit']>): void {
+    this.#inner.addAudit(...args);
+  }
+
+  auditRecords(...args: Parameters<Store['auditRecords']>) {
+    return this.#inner.auditRecords(...args);
+  }
+
   checkpoint(): void {}
 
   get isBackup(): boolean {

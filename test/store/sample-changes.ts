@@ -7,6 +7,7 @@ import { type TextAnswer, TextDone, type TextDoneReason } from '../../gen/stagep
 import { nodeId, type Revision, type RunId, revision, runId, wallMillis } from '../../src/core/ids.js';
 import type { Changes } from '../../src/core/machine/changes.js';
 import type { ClusterState, NodeState, RunState } from '../../src/core/machine/state.js';
+import type { AuditRecord } from '../../src/store/audit-record.js';
 
 /** A turn that changes what is given, and nothing else. */
 export function changesOf(cluster: ClusterState, parts: Partial<Changes> = {}): Changes {
@@ -81,4 +82,23 @@ export function sampleNode(id: bigint): NodeState {
 
 export function sampleAnswer(text: string, reason: TextDoneReason): TextAnswer {
   return { text, tokenIds: [1, 2], done: TextDone.create({ reason, generatedTokens: 2 }) };
+}
+
+/** A record of the audit log; what it says differs from field to field. */
+export function sampleRecord(at: number, parts: Partial<AuditRecord> = {}): AuditRecord {
+  return {
+    kind: 'change',
+    at: wallMillis(at),
+    since: wallMillis(at),
+    count: 1,
+    by: { kind: 'certificate', role: 'launcher', name: 'lena', serial: 'ab12', address: '10.0.0.5' },
+    method: 'stageplane.v1.OrchestratorService/StopRun',
+    target: 'run 7',
+    runId: 7n,
+    nodeId: undefined,
+    code: 'OK',
+    reason: 'R',
+    incident: 'c0ffee',
+    ...parts,
+  };
 }

@@ -10,10 +10,11 @@ import type { Rules } from '../../src/core/machine/rules.js';
 import type { FootprintRecord, StoredWorld, World } from '../../src/core/machine/state.js';
 import { withoutVolatile } from '../../src/core/machine/without-volatile.js';
 import { openWorld } from '../../src/core/machine/world.js';
+import type { AuditQuery } from '../../src/store/audit-record.js';
 import type { Store, StoreBounds, StoreOptions } from '../../src/store/store.js';
 import { removableFolder } from '../support/removable-folder.js';
 import { turns } from './arbitrary-turns.js';
-import { changesOf, createRunChanges, sampleAnswer, sampleEvent, sampleNode } from './sample-changes.js';
+import { changesOf, createRunChanges, sampleAnswer, sampleEvent, sampleNode, sampleRecord } from './sample-changes.js';
 
 /** One place where a store keeps its things; opening it again is what a restart does. */
 export interface StorePlace {
@@ -41,6 +42,65 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
     afterEach(() => {
       store.close();
       place.remove();
+    });
+
+    test('keeps who asked for a turn with the turn, or neither', () => {
+      const turn = createRunChanges(store.load().cluster);
+      const orphan = { runId: runId(99n), answer: sampleAnswer('x', TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS) };
+      expect(() => store.commit({ ...turn, answers: [orphan] }, [sampleRecord(1)])).toThrow();
+      expect(store.auditRecords({ limit: 10 })).toEqual([]);
+      store.commit(turn, [sampleRecord(1), sampleRecord(2)]);
+      restart();
+      expect(store.auditRecords({ limit: 10 }).map(({ at }) => at)).toEqual([2, 1]);
+      const [record] = store.auditRecords({ limit: 1 });
+      const { id, ...parts } = record!;
+      expect([typeof id, parts]).toEqual(['bigint', sampleRecord(2)]);
+      // Whatever becomes of the run.
+      store.commit(changesOf(store.load().cluster, { deletedRuns: [runId(1n)] }));
+      expect(store.auditRecords({ limit: 10 })).toHaveLength(2);
+    });
+
+    test('finds records of the audit log by time, caller, method, run and node, newest first or after an id', () => {
+      store.addAudit([1, 2, 3, 4, 5].map((at) => sampleRecord(at, { runId: BigInt(at), nodeId: 9n })));
+      const by = { kind: 'stranger', role: '', name: '', serial: '', address: '10.0.0.7' } as const;
+      store.addAudit([sampleRecord(6, { by, since: wallMillis(2), count: 7, method: 'other/Method' })]);
+      const at = (query: Partial<AuditQuery>) => store.auditRecords({ limit: 10, ...query }).map((one) => one.at);
+      expect(at({})).toEqual([6, 5, 4, 3, 2, 1]);
+      expect(at({ limit: 2 })).toEqual([6, 5]);
+      const ids = store.auditRecords({ limit: 10 }).map(({ id }) => id);
+      expect(at({ before: ids[1]! })).toEqual([4, 3, 2, 1]);
+      expect(at({ after: ids[3]!, limit: 2 })).toEqual([4, 5]);
+      expect(at({ after: 0n })).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(at({ since: wallMillis(3), until: wallMillis(4) })).toEqual([6, 4, 3]);
+      expect([at({ by: 'lena' }).length, at({ by: 'ab12' }).length, at({ by: '10.0.0.7' })]).toEqual([5, 5, [6]]);
+      expect([at({ method: 'Method' }), at({ method: 'other/Method' }), at({ method: 'other' })]).toEqual([
+        [6],
+        [6],
+        [],
+      ]);
+      expect([at({ runId: 3n }), at({ nodeId: 9n }).length, at({ nodeId: 9n, runId: 4n })]).toEqual([[3], 5, [4]]);
+    });
+
+    test('forgets the oldest records of the audit log, kind by kind, and gives no id twice (I16)', () => {
+      store.close();
+      const bounds = { auditRecords: { change: 600, use: 50, refusal: 20 } };
+      store = open(bounds);
+      store.commit(changesOf({ ...store.load().cluster, epoch: 1n }));
+      for (let batch = 0; batch < 16; batch++) {
+        store.addAudit(Array.from({ length: 100 }, (_, at) => sampleRecord(batch * 100 + at, { kind: 'refusal' })));
+        store.addAudit([sampleRecord(batch)]);
+      }
+      const kept = store.auditRecords({ limit: 10_000 });
+      const ofKind = (kind: string) => kept.filter((record) => record.kind === kind);
+      expect(ofKind('change')).toHaveLength(16);
+      expect(ofKind('refusal').length).toBeGreaterThanOrEqual(20);
+      expect(ofKind('refusal').length).toBeLessThanOrEqual(20 + 256);
+      expect(ofKind('refusal')[0]?.at).toBe(1599);
+      const newest = kept[0]!.id;
+      store.close();
+      store = open(bounds);
+      store.addAudit([sampleRecord(1)]);
+      expect(store.auditRecords({ limit: 1 })[0]!.id).toBe(newest + 1n);
     });
 
     test('begins with the cluster it was given, at epoch 0', () => {
@@ -262,7 +322,7 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
         store.commit(createRunChanges(store.load().cluster));
         const answer = sampleAnswer('Once', TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS);
         const parts = { answers: [{ runId: runId(1n), answer }], footprints: footprints([2n, 'a', 5n]) };
-        store.commit(changesOf(store.load().cluster, { ...parts, nodes: [sampleNode(2n)] }));
+        store.commit(changesOf(store.load().cluster, { ...parts, nodes: [sampleNode(2n)] }), [sampleRecord(5)]);
         const before = store.load();
         const made = await backup();
         store.commit(createRunChanges(before.cluster));
@@ -270,6 +330,8 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
         const copy = openBackup();
         expect(copy.load()).toEqual(before);
         expect(copy.answer(runId(1n))).toEqual(answer);
+        expect(copy.auditRecords({ limit: 10 })).toEqual(store.auditRecords({ limit: 10 }));
+        expect(copy.auditRecords({ limit: 10 })).toMatchObject([{ at: 5 }]);
         expect(copy.runEvents(runId(1n), revision(0n), 10)).toEqual(store.runEvents(runId(1n), revision(0n), 10));
         copy.close();
       });

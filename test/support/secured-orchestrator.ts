@@ -19,7 +19,9 @@ import { temporaryFolder } from './temporary-folder.js';
 
 export type SecuredOrchestrator = Awaited<ReturnType<typeof runSecured>>;
 
-type SecuredOptions = Partial<Pick<OrchestratorConfig, 'dataFolder' | 'certificateLifetime' | 'tokenEndpoints'>>;
+type SecuredOptions = Partial<
+  Pick<OrchestratorConfig, 'dataFolder' | 'certificateLifetime' | 'models' | 'tokenEndpoints'>
+>;
 
 /** A real orchestrator whose folder was initialised, on free ports, stopped with the test. */
 export async function runSecured(options: SecuredOptions = {}) {
@@ -29,7 +31,7 @@ export async function runSecured(options: SecuredOptions = {}) {
   const orchestrator = await startOrchestrator({
     listen: '127.0.0.1:0',
     dataFolder,
-    models: [],
+    models: options.models ?? [],
     insecure: false,
     certificateLifetime: options.certificateLifetime,
     timings: defaultTimings,

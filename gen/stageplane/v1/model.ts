@@ -55,8 +55,8 @@ export interface GgufSource {
   source?:
     | //
     /**
-     * A path on the machine that reads it. The orchestrator reads it as given; an agent resolves it under its
-     * `--models` folders. At most 1024 bytes over gRPC.
+     * A path on the machine that reads it. An agent resolves it under its `--models` folders. So does the orchestrator,
+     * unless an operator asks, or a program of its own machine where nobody has a certificate. At most 1024 bytes.
      */
     { $case: "localPath"; value: string }
     | //

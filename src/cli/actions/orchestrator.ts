@@ -27,6 +27,7 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
     certificateLifetime: values.certificateLifetime,
     dataFolder: values.data,
     models: values.models,
+    operatorModels: values.models.length > 0 ? values.models : [process.cwd()],
     insecure: values.insecure,
     trustNetwork: values.trustNetwork,
     edges: edgeFlags(values),

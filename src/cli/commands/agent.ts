@@ -8,10 +8,10 @@ import {
   readBytes,
   readCount,
   readDuration,
-  readExistingFolder,
   readFolder,
   readId,
   readLabel,
+  readModelsFolder,
   readName,
   readTarget,
   readText,
@@ -48,7 +48,7 @@ const settings = {
     fallback: defaultDataFolder('agent'),
     environment: true,
   }),
-  models: list(readExistingFolder, {
+  models: list(readModelsFolder, {
     placeholder: '<folder>',
     description: 'where models are looked for, and nowhere else; may be repeated',
     fallback: '.',

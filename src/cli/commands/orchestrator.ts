@@ -6,7 +6,7 @@ import { defineCommand } from '../command.js';
 import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-settings.js';
 import { defaultDataFolder } from '../config/default-folder.js';
 import { edgeSettings } from '../config/edge-settings.js';
-import { readAddress, readDuration, readExistingFolder, readFolder } from '../config/readers.js';
+import { readAddress, readDuration, readFolder, readModelsFolder } from '../config/readers.js';
 import { list, optional, required, toggle, type Values } from '../config/setting.js';
 import type { Violation } from '../failure.js';
 import { formatDuration } from '../format/duration.js';
@@ -35,10 +35,10 @@ const settings = {
     fallback: defaultDataFolder('orchestrator'),
     environment: true,
   }),
-  models: list(readExistingFolder, {
+  models: list(readModelsFolder, {
     placeholder: '<folder>',
-    description: 'where relative model paths are looked for; may be repeated',
-    fallback: '.',
+    description:
+      'where models are looked for, by launchers nowhere else; may be repeated; default: none for launchers, for the operator the working directory',
     environment: true,
   }),
   insecure: toggle('ask nobody for a certificate, in words: what `stageplane init` was not run for', {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { limits } from '../../core/limits.js';
 import { isNodeName, nodeNameAdvice } from '../../core/node-name.js';
 import { parseBytes } from '../../core/parse-bytes.js';
@@ -47,6 +47,12 @@ export const readExistingFolder: Reader<string> = (text) =>
   statSync(text, { throwIfNoEntry: false })?.isDirectory()
     ? { kind: 'read', value: resolve(text) }
     : refused('is no folder on this machine; create it, or name another');
+
+/** A folder that exists and holds models: others may name every file below it. */
+export const readModelsFolder: Reader<string> = (text) =>
+  dirname(resolve(text)) === resolve(text)
+    ? refused('is the whole machine, and others may name every file below it; name the folder that holds your models')
+    : readExistingFolder(text);
 
 /** A folder that will be made when it is missing, as an absolute path. */
 export const readFolder: Reader<string> = (text) =>

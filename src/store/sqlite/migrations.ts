@@ -151,4 +151,27 @@ export const migrations: readonly string[] = [
     revoked   INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Who did what. No reference to runs or nodes: the record outlives them.
+  CREATE TABLE audit (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: readers resume after it
+    kind     TEXT    NOT NULL,
+    at       INTEGER NOT NULL,
+    since    INTEGER NOT NULL,
+    count    INTEGER NOT NULL,
+    caller   TEXT    NOT NULL,
+    role     TEXT    NOT NULL,
+    name     TEXT    NOT NULL,
+    serial   TEXT    NOT NULL,
+    address  TEXT    NOT NULL,
+    method   TEXT    NOT NULL,
+    target   TEXT    NOT NULL,
+    run_id   INTEGER,
+    node_id  INTEGER,
+    code     TEXT    NOT NULL,
+    reason   TEXT    NOT NULL,
+    incident TEXT    NOT NULL
+  ) STRICT;
+  CREATE INDEX audit_by_kind ON audit (kind, id);
+  `,
 ];

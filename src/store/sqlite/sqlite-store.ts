@@ -5,10 +5,12 @@ import type { Revision, RunId } from '../../core/ids.js';
 import { limits } from '../../core/limits.js';
 import type { Changes } from '../../core/machine/changes.js';
 import type { StoredWorld } from '../../core/machine/state.js';
+import type { AuditQuery, AuditRecord, StoredAuditRecord } from '../audit-record.js';
 import { checkStorable } from '../check-storable.js';
 import type { BackupOptions, BackupOutcome, Store, StoreBounds, StoreOptions } from '../store.js';
 import { StoreError } from '../store-error.js';
 import { answerRows } from './answer-rows.js';
+import { auditRows } from './audit-rows.js';
 import { backupDatabase } from './backup-database.js';
 import { certificateRows } from './certificate-rows.js';
 import { clusterRow } from './cluster-row.js';
@@ -44,6 +46,7 @@ export class SqliteStore implements Store {
   private readonly footprints;
   private readonly tokens;
   private readonly certificates;
+  private readonly audit;
   private readonly write;
   private untouched: boolean;
 
@@ -63,17 +66,29 @@ export class SqliteStore implements Store {
     this.tokens = tokenRows(db);
     this.certificates = certificateRows(db);
     this.untouched = isBackup(db);
-    this.write = db.transaction((changes: Changes) => this.putAll(changes));
+    this.audit = auditRows(db, bounds.auditRecords ?? limits.auditRecords);
+    this.write = db.transaction((changes: Changes | undefined, audit: readonly AuditRecord[]) => {
+      if (changes) this.putAll(changes);
+      for (const record of audit) this.audit.add(record);
+    });
   }
 
   load(): StoredWorld {
     return withStoreErrors(this.folder, () => this.db.transaction(() => this.readAll())());
   }
 
-  commit(changes: Changes): void {
+  commit(changes: Changes, audit: readonly AuditRecord[] = []): void {
     checkStorable(changes);
-    withStoreErrors(this.folder, () => this.write.immediate(changes));
+    withStoreErrors(this.folder, () => this.write.immediate(changes, audit));
     this.untouched = false;
+  }
+
+  addAudit(records: readonly AuditRecord[]): void {
+    withStoreErrors(this.folder, () => this.write.immediate(undefined, records));
+  }
+
+  auditRecords(query: AuditQuery): StoredAuditRecord[] {
+    return withStoreErrors(this.folder, () => this.audit.find(query));
   }
 
   get isBackup(): boolean {

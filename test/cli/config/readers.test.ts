@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readPercent, readSeconds } from '../../../src/cli/config/readers.js';
+import { readModelsFolder, readPercent, readSeconds } from '../../../src/cli/config/readers.js';
 
 describe('a percentage', () => {
   it.each([
@@ -27,5 +27,15 @@ describe('seconds', () => {
 
   it.each(['', '0', '0.0', '0.0000001', '-1', '5s'])('are not "%s"', (text) => {
     expect(readSeconds(text)).toMatchObject({ kind: 'refused' });
+  });
+});
+
+describe('a models folder', () => {
+  it('exists, and is not the whole machine', () => {
+    expect(readModelsFolder('.')).toEqual({ kind: 'read', value: process.cwd() });
+    for (const text of ['/', '/usr/..', '//']) {
+      expect(readModelsFolder(text)).toMatchObject({ problem: expect.stringContaining('whole machine') });
+    }
+    expect(readModelsFolder('/nowhere')).toMatchObject({ problem: expect.stringContaining('no folder') });
   });
 });
