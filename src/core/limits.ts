@@ -188,6 +188,8 @@ export const limits = {
   tokenSecretBytes: 32,
   /** Certificates that were issued and have not expired: each node of the largest pool has one, and its renewal. */
   certificates: 25_000,
+  /** Certificates of one holder that have not expired: one, its renewal, and those whose answer was lost on the way. */
+  certificatesOfOne: 16,
   /** Milliseconds of a node's or client's certificate when nobody says; agents renew theirs at half of it. */
   certificateMillis: 90 * 24 * 60 * 60_000,
   /** Milliseconds of the longest certificate that an orchestrator issues. */

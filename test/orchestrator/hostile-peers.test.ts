@@ -3,18 +3,30 @@ import { createServer as createPlainServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { status } from '@grpc/grpc-js';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { AdminServiceService as Admin } from '../../gen/stageplane/v1/admin_service.js';
+import {
+  CertificateServiceClient,
+  CertificateServiceService as Certificates,
+  EnrollmentServiceService as Enrollment,
+  EnrollmentServiceClient,
+} from '../../gen/stageplane/v1/enrollment_service.js';
 import {
   OrchestratorServiceClient,
   OrchestratorServiceService as Service,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { StagePhase } from '../../gen/stageplane/v1/run.js';
-import { unaryCall } from '../../src/grpc/client.js';
+import { limits } from '../../src/core/limits.js';
+import { dial, unaryCall } from '../../src/grpc/client.js';
+import { clientOptions } from '../../src/grpc/client-options.js';
+import { orchestratorCredentials } from '../../src/grpc/tls-credentials.js';
 import { issue, makeAuthority, pemOf, readAuthority } from '../../src/pki/authority.js';
 import { readAuthorityFolder } from '../../src/pki/authority-folder.js';
+import { requestCertificate } from '../../src/pki/certificate-request.js';
 import type { Credentials } from '../../src/pki/credential-folder.js';
 import { issueServer } from '../../src/pki/issue-server.js';
 import { keyAlgorithm, signingAlgorithm } from '../../src/pki/key-algorithm.js';
 import { makeKeyPair, readSigningKey } from '../../src/pki/key-pair.js';
+import { renew } from '../../src/pki/renew.js';
 import { SubjectAlternativeNameExtension, X509Certificate } from '../../src/pki/x509.js';
 import { samplePlan } from '../core/machine/samples.js';
 import { ScriptedAgent } from '../support/scripted-agent.js';
@@ -187,4 +199,39 @@ test('a certificate that another certificate has signed is not believed', async 
     pageToken: '',
   });
   await expect(call).rejects.toMatchObject({ code: status.UNAVAILABLE });
+});
+
+test('a viewer that renews without end takes no room from others, and is let in again after a revocation', async () => {
+  const orchestrator = await runSecured();
+  const { credentials } = await orchestrator.enrol('viewer', 'vera');
+  const { credentials: others } = await orchestrator.enrol('agent', 'alpha');
+  const client = orchestrator.call(CertificateServiceClient, credentials);
+  const csr = Buffer.from(await requestCertificate(await makeKeyPair()));
+  const again = () => unaryCall(client, Certificates.renewCertificate, { csr });
+  for (let had = 1; had < limits.certificatesOfOne; had += 1) await again();
+  await expect(again()).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED, reason: 'TOO_MANY_OF_ONE' });
+  expect((await renew(orchestrator.address, others)).certificate).toContain('CERTIFICATE');
+  const { certificates } = await unaryCall(orchestrator.admin, Admin.listCertificates, {});
+  const { serial } = certificates.find(({ name }) => name === 'vera')!;
+  await unaryCall(orchestrator.admin, Admin.revokeCertificate, { serial });
+  expect((await orchestrator.enrol('viewer', 'vera')).answer.name).toBe('vera');
+});
+
+test('a key that redeems its token again and again is bounded too', async () => {
+  const orchestrator = await runSecured();
+  const { secret, caDigest } = parsed(await orchestrator.token('viewer', 'vera'));
+  expect(caDigest).toHaveLength(64);
+  const { ca } = orchestrator.operator.credentials;
+  const client = dial(orchestrator.enrollAddress, EnrollmentServiceClient, clientOptions, orchestratorCredentials(ca));
+  onTestFinished(() => client.close());
+  const csr = Buffer.from(await requestCertificate(await makeKeyPair()));
+  const enroll = (part: object) => {
+    const request = { secret, csr, name: 'vera', instanceId: '', defaultName: '', ...part };
+    return unaryCall(client, Enrollment.enroll, request);
+  };
+  await expect(enroll({ csr: Buffer.alloc(limits.csrBytes + 1) })).rejects.toMatchObject({ reason: 'INVALID_FIELDS' });
+  await expect(enroll({ csr: Buffer.alloc(limits.csrBytes, 0x30) })).rejects.toMatchObject({ reason: 'CSR_INVALID' });
+  await expect(enroll({ secret: '' })).rejects.toMatchObject({ reason: 'INVALID_FIELDS' });
+  for (let had = 0; had < limits.certificatesOfOne; had += 1) await enroll({});
+  await expect(enroll({})).rejects.toMatchObject({ reason: 'TOO_MANY_OF_ONE' });
 });

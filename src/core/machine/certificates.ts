@@ -1,7 +1,7 @@
 import type { CertificateRecord } from './access-records.js';
 import type { Draft } from './draft.js';
-import { refuseCertificate } from './enrol.js';
 import type { CallId } from './events.js';
+import { isSameHolder, refuseCertificate } from './refuse-certificate.js';
 
 /**
  * Keeps the next certificate of somebody who showed a good one.
@@ -18,7 +18,7 @@ export function renewCertificate(draft: Draft, call: CallId, shown: string, next
     const message = `node ${next.nodeId} is not known here any more: let it join anew with a token`;
     return draft.refuseAccess(call, 'PERMISSION_DENIED', 'NOT_ENROLLED', message);
   }
-  const refusal = refuseCertificate(draft);
+  const refusal = refuseCertificate(draft, next);
   if (refusal) return draft.refuseAccess(call, refusal.code, refusal.reason, refusal.message);
   draft.access.putCertificate(next);
   draft.answer(call, { kind: 'renewed' });
@@ -40,8 +40,4 @@ export function revokeCertificate(draft: Draft, call: CallId, serial: string): v
   }
   draft.say('warn', 'certificates were revoked', { role: named.role, name: named.name, count: theirs.length });
   draft.answer(call, { kind: 'revoked', serials: theirs.map((certificate) => certificate.serial) });
-}
-
-function isSameHolder(one: Pick<CertificateRecord, 'role' | 'name' | 'nodeId'>, other: typeof one): boolean {
-  return one.role === other.role && one.name === other.name && one.nodeId === other.nodeId;
 }

@@ -6,6 +6,7 @@ import type { Holder, TokenRecord } from './access-records.js';
 import type { Draft } from './draft.js';
 import type { AccessRefusal } from './effects.js';
 import type { ClusterEvent } from './events.js';
+import { refuseCertificate } from './refuse-certificate.js';
 import { takeNodeId } from './take-node-id.js';
 
 type Enrolment = Extract<ClusterEvent, { kind: 'enrol-requested' }>;
@@ -16,7 +17,7 @@ export function enrol(draft: Draft, enrolment: Enrolment): void {
   const { call, secretDigest, keyDigest, serial, notAfter } = enrolment;
   const { access } = draft;
   const token = access.token(secretDigest);
-  const refusal = refuseToken(draft, token, keyDigest) ?? refuseCertificate(draft);
+  const refusal = refuseToken(draft, token, keyDigest) ?? refuseCertificate(draft, token?.redeemed);
   if (!token || refusal) return refuse(draft, enrolment, refusal);
   const admitted = token.redeemed ?? admit(draft, token, enrolment);
   if ('reason' in admitted) return refuse(draft, enrolment, admitted);
@@ -47,14 +48,6 @@ function refuseToken(draft: Draft, token: TokenRecord | undefined, keyDigest: st
   if (!token.redeemed || token.redeemed.keyDigest === keyDigest) return undefined;
   const message = `this token has admitted "${token.redeemed.name}" already, and admits one alone: ${another}`;
   return { code: 'PERMISSION_DENIED', reason: 'TOKEN_USED', message };
-}
-
-/** What has expired makes room first (I16). */
-export function refuseCertificate(draft: Draft): Refusal | undefined {
-  draft.access.forgetExpired(draft.wall);
-  if (draft.access.allCertificates().length < limits.certificates) return undefined;
-  const message = `${limits.certificates} certificates have not expired yet: wait until some of them have`;
-  return { code: 'RESOURCE_EXHAUSTED', reason: 'TOO_MANY_CERTIFICATES', message };
 }
 
 function admit(
