@@ -2,6 +2,10 @@
 // real processes, one in flight, and each process sends on what it gets.
 //
 //   npm run build && node bench/edge-hop.mjs [bytes]
+//   npm run build && node bench/edge-hop.mjs gateways [bytes]
+//
+// "gateways" measures what mutual TLS costs: two gateways, each in its own process, between a producer and a consumer, over TCP
+// on loopback, plain and secured in turns: the time of one object, and the rate of objects that follow each other.
 //
 // "bare" is what node:net itself takes for as many bytes; "edges" is our transport alone; "stage loop" adds the queue, the step and its result, around an engine that echoes.
 import { fork } from 'node:child_process';
@@ -22,7 +26,11 @@ const MODES = ['bare', 'edges', 'stage loop'];
 const echoEngine = { runNext: ({ input }) => ({ kind: 'done', output: input }) };
 
 if (process.argv[2] === 'echo') await echo(...process.argv.slice(3));
-else {
+else if (process.argv[2] === 'gateways') {
+  const { measureGateways } = await import('./gateway-hop.mjs');
+  await measureGateways(Number(process.argv[3] ?? 32 * 1024));
+  process.exit();
+} else {
   await measure(Number(process.argv[2] ?? 32 * 1024));
   process.exit();
 }
