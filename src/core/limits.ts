@@ -112,6 +112,8 @@ export const limits = {
   statusDetailsBytes: 4096,
   /** Streams that one connection may open. */
   streamsPerConnection: 128,
+  /** Bytes of a call's metadata; ours has none. More than 128 headers Node itself refuses. */
+  metadataBytes: 16 * 1024,
   /** Bytes of sessions that one HTTP/2 connection may hold, in MiB. */
   connectionMemoryMiB: 32,
   /** Milliseconds without a frame after which either side asks whether the other is alive. */
@@ -143,6 +145,12 @@ export const limits = {
   /** Messages of one incoming stream: at once, and per second from then on, where reading waits. A full agent has some hundred. */
   messagesAtOnce: 4096,
   messagesPerSecond: 1000,
+  /**
+   * Calls of one connection that its client takes back: at once, and per second from then on; then the connection ends. Each
+   * costs us a call and the client nothing. Who leaves a watch takes one back.
+   */
+  resetsAtOnce: 256,
+  resetsPerSecond: 32,
   /** Callers whose rate is remembered: every certificate. */
   ratedCallers: 25_000,
   /** Milliseconds between two attempts of an agent to connect; grpc-js would wait up to 120 s, longer than the grace. */
@@ -236,6 +244,8 @@ export const limits = {
   labelsPerNode: 64,
   /** Stages that one agent may hold. */
   heldStagesPerNode: 512,
+  /** Milliseconds that a session may take to say Hello. */
+  helloMillis: 10_000,
   /** Messages of one session that the loop has not taken yet. */
   queuedPerSession: 4096,
 

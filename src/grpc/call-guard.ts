@@ -1,18 +1,36 @@
-import { type ServerInterceptor, status } from '@grpc/grpc-js';
+import { constants, type Http2Session } from 'node:http2';
+import { type ServerInterceptingCallInterface, type ServerInterceptor, status } from '@grpc/grpc-js';
+import { limits } from '../core/limits.js';
+import { TokenBucket } from '../core/token-bucket.js';
 import type { CallRates } from './call-rates.js';
 import type { Connections } from './connections.js';
 import { GuardedCall } from './guarded-call.js';
 import { RpcError } from './rpc-error.js';
 
+const resets = { burst: limits.resetsAtOnce, perSecond: limits.resetsPerSecond };
+
 /** What stands before every call of a server, those of library services included: nothing of ours hears of it earlier. */
 export function callGuard(connections: Connections, rates: CallRates): ServerInterceptor {
+  const resetsOf = new WeakMap<Http2Session, TokenBucket>();
   return ({ requestStream }, call) => {
     const { remoteAddress, remotePort } = call.getConnectionInfo();
     if (remoteAddress !== undefined && remotePort !== undefined) connections.called(remoteAddress, remotePort);
     const serial = call.getAuthContext().sslPeerCertificate?.serialNumber;
     const wait = rates.take(serial ?? call.getPeer(), performance.now());
-    return new GuardedCall(call, requestStream, wait === 0 ? undefined : tooManyCalls(wait));
+    const session = sessionOf(call);
+    const onReset = () => {
+      if (!session || session.destroyed) return;
+      const bucket = resetsOf.get(session) ?? new TokenBucket(resets, performance.now());
+      resetsOf.set(session, bucket);
+      if (bucket.take(performance.now()) > 0) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    };
+    return new GuardedCall(call, { requestStream, refusal: wait === 0 ? undefined : tooManyCalls(wait), onReset });
   };
+}
+
+/** Nothing public of grpc-js ends a connection from within a call. */
+function sessionOf(call: ServerInterceptingCallInterface): Http2Session | undefined {
+  return (call as unknown as { readonly stream: { readonly session?: Http2Session } }).stream.session;
 }
 
 function tooManyCalls(wait: number): RpcError {

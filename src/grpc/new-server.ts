@@ -12,8 +12,13 @@ export interface NewServer {
 }
 
 /** @param options added to ours; its interceptors hear of a call when its connection and its pace were found good */
-export function newServer(bounds: ConnectionBounds, logger: Logger, options: ServerOptions = {}): NewServer {
+export function newServer(
+  bounds: ConnectionBounds,
+  logger: Logger,
+  options: ServerOptions = {},
+  rates = new CallRates(),
+): NewServer {
   const connections = new Connections(bounds, logger);
-  const interceptors = [callGuard(connections, new CallRates()), ...(options.interceptors ?? [])];
+  const interceptors = [callGuard(connections, rates), ...(options.interceptors ?? [])];
   return { server: new Server({ ...serverOptions, ...options, interceptors }), connections };
 }

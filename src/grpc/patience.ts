@@ -11,3 +11,6 @@ export const firstCallMillis = Math.min(asked, limits.firstCallMillis);
 
 /** Milliseconds that a client may leave a message lie which is meant for it. */
 export const unreadMillis = Math.min(asked, limits.slowReaderMillis);
+
+/** Milliseconds that an agent may take from the beginning of its session to Hello. */
+export const helloMillis = Math.min(asked, limits.helloMillis);

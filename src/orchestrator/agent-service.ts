@@ -4,6 +4,7 @@ import type { NodeAgentServiceService, SubscribeRequest } from '../../gen/stagep
 import { type NodeId, nodeId, type SessionId, sessionId } from '../core/ids.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { createMessageValidator } from '../grpc/message-validator.js';
+import { helloMillis } from '../grpc/patience.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { throwIfAny } from '../grpc/throw-if-any.js';
 import { readIdentity } from '../pki/peer-identity.js';
@@ -24,11 +25,13 @@ export function agentService(loop: Loop, sessions: Sessions): Bodies {
       const enrolled = id === undefined ? undefined : nodeId(id);
       let goodbye = false;
       let greeted = false;
+      const patience = setTimeout(() => stream.fail(silent()), helloMillis);
       try {
         for await (const request of requests) {
           throwIfAny(validate(request));
           if (greeted !== (request.message?.$case !== 'hello')) throw outOfOrder(greeted);
           greeted = true;
+          clearTimeout(patience);
           if (request.message?.$case === 'goodbye') goodbye = true;
           if (goodbye) break;
           take(loop, sessions, { session, enrolled }, request);
@@ -36,6 +39,7 @@ export function agentService(loop: Loop, sessions: Sessions): Bodies {
         }
         context.logger.debug({ session, goodbye }, 'session ended');
       } finally {
+        clearTimeout(patience);
         sessions.remove(session);
         loop.post({ kind: 'session-ended', session, goodbye });
       }
@@ -55,6 +59,11 @@ function take(loop: Loop, sessions: Sessions, { session, enrolled }: Peer, reque
     const event = sessionEvent(session, request);
     if (event) loop.post(event.kind === 'hello-received' ? { ...event, enrolled } : event);
   }
+}
+
+function silent(): RpcError {
+  const message = `a session must begin with Hello within ${helloMillis} ms: open another stream and send it first`;
+  return new RpcError(status.DEADLINE_EXCEEDED, 'HELLO_MISSING', message);
 }
 
 function outOfOrder(greeted: boolean): RpcError {

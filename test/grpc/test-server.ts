@@ -6,6 +6,7 @@ import { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator
 import { addService, type ServiceBodies } from '../../src/grpc/add-service.js';
 import type { Bound } from '../../src/grpc/bind-result.js';
 import { bindTcp } from '../../src/grpc/bind-tcp.js';
+import type { CallRates } from '../../src/grpc/call-rates.js';
 import { publicBounds } from '../../src/grpc/connection-bounds.js';
 import type { ConnectionBounds } from '../../src/grpc/connections.js';
 import { newServer } from '../../src/grpc/new-server.js';
@@ -30,6 +31,7 @@ export interface TestServerParts {
   readonly agent?: Partial<AgentBodies>;
   readonly bounds?: Partial<ConnectionBounds>;
   readonly options?: ServerOptions;
+  readonly rates?: CallRates;
 }
 
 /** The real server on loopback, with the bodies a test cares about; all others answer UNIMPLEMENTED. */
@@ -37,7 +39,7 @@ export async function startTestServer(parts: TestServerParts = {}): Promise<Test
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const streams = new OpenStreams();
-  const { server, connections } = newServer({ ...publicBounds, ...parts.bounds }, logger, parts.options);
+  const { server, connections } = newServer({ ...publicBounds, ...parts.bounds }, logger, parts.options, parts.rates);
   const surroundings = { logger, streams };
   addService(
     server,
