@@ -13,6 +13,8 @@ import { lockFolder } from '../process/folder-lock.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import type { Store } from '../store/store.js';
 import { adminSocketOf } from './admin-socket.js';
+import { AuditLog } from './audit/audit-log.js';
+import { refusalsTo } from './audit/refusals-to.js';
 import { systemClock } from './clock.js';
 import { type FailPoint, withFailPoint } from './fail-point.js';
 import { Gatekeeper } from './gatekeeper.js';
@@ -97,6 +99,7 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
     for (const server of servers) await server.stop();
     started?.stopLoop();
     await started?.closeDataPlane();
+    started?.inside.audit.stop();
     store.close();
     unlock();
     logger.info('orchestrator stopped');
@@ -150,22 +153,34 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const { endpoints, close: closeDataPlane } = tokenEndpoints
     ? { endpoints: tokenEndpoints(post), close: async () => {} }
     : await openDataPlane({ cluster, flags, library, post, logger });
-  const security = await openSecurity(config, (serial) => opened.loop.world.certificates.get(serial)?.revoked ?? false);
-  const opened = openLoop({ store, stored, timings, clock: systemClock, endpoints, fail, failPoint, logger });
+  const audit = new AuditLog(store, systemClock, logger);
+  const isRevoked = (serial: string) => opened.loop.world.certificates.get(serial)?.revoked ?? false;
+  const security = await openSecurity(config, new Gatekeeper(isRevoked, systemClock, refusalsTo(audit)));
+  const opened = openLoop({
+    store,
+    stored,
+    timings,
+    clock: systemClock,
+    endpoints,
+    fail,
+    failPoint,
+    logger,
+    witness: audit,
+  });
   const { loop, sessions, hub } = opened;
   const stopLoop = () => opened.stop();
-  return { inside: { loop, store, sessions, hub, library, endpoints, security, logger }, stopLoop, closeDataPlane };
+  const inside = { loop, store, sessions, hub, library, endpoints, security, audit, logger };
+  return { inside, stopLoop, closeDataPlane };
 }
 
 /** Undefined where nobody has run `stageplane init`. A folder that is damaged is refused, never taken for one without. */
 async function openSecurity(
   { dataFolder, certificateLifetime = limits.certificateMillis }: OrchestratorConfig,
-  isRevoked: (serial: string) => boolean,
+  gatekeeper: Gatekeeper,
 ): Promise<Security | undefined> {
   const read = await readAuthorityFolder(dataFolder);
   if (read.kind === 'missing') return undefined;
   if (read.kind === 'refused') throw new StartupError('CERTIFICATES_UNUSABLE', read.message);
-  const gatekeeper = new Gatekeeper(isRevoked, systemClock);
   return { ...read.own, caDigest: certificateDigest(read.own.ca), lifetime: certificateLifetime, gatekeeper };
 }
 
