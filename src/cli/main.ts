@@ -2,6 +2,7 @@
 import { type Command as Commander, CommanderError } from 'commander';
 import type { Command, Given } from './command.js';
 import { type ExitCode, exitCode } from './exit-code.js';
+import { hideSecrets } from './hide-secrets.js';
 import { Output } from './output.js';
 import { buildProgram } from './program.js';
 import { unexpectedFailure } from './unexpected-failure.js';
@@ -9,6 +10,7 @@ import { usageFailure } from './usage-failure.js';
 
 process.on('uncaughtException', (error) => process.exit(outputFor(asksForJson()).fail(unexpectedFailure(error))));
 for (const stream of [process.stdout, process.stderr]) stream.on('error', leaveQuietly);
+hideSecrets(process.argv.slice(2));
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(words: readonly string[]): Promise<number> {
