@@ -3,6 +3,7 @@ import { type Command as Commander, CommanderError } from 'commander';
 import { limits } from '../core/limits.js';
 import type { Command, Given } from './command.js';
 import { type ExitCode, exitCode } from './exit-code.js';
+import { hideSecrets } from './hide-secrets.js';
 import { Output } from './output.js';
 import { buildProgram } from './program.js';
 import { unexpectedFailure } from './unexpected-failure.js';
@@ -12,6 +13,7 @@ process.on('uncaughtException', (error) => process.exit(outputFor(asksForJson())
 // They tell developers of Node what to change; whoever types a command can change nothing.
 process.noDeprecation = true;
 for (const stream of [process.stdout, process.stderr]) stream.on('error', leaveQuietly);
+hideSecrets(process.argv.slice(2));
 process.exitCode = await main(process.argv.slice(2));
 // Node ends the socket of a closed HTTP/2 session instead of destroying it, so one whose peer is gone without a word
 // would keep this process for ever.

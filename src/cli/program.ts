@@ -3,6 +3,7 @@ import { version } from '../version.js';
 import type { Command, Given } from './command.js';
 import { accessCommands } from './commands/access.js';
 import { agentCommand } from './commands/agent.js';
+import { auditCommands } from './commands/audit.js';
 import { backupCommands } from './commands/backup.js';
 import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
@@ -33,6 +34,7 @@ const commands: readonly Command[] = [
   serverInfoCommand,
   ...backupCommands,
   ...accessCommands,
+  ...auditCommands,
   doctorCommand,
   demoCommand,
   versionCommand,

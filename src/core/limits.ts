@@ -288,6 +288,12 @@ export const limits = {
   auditPerWindow: 100,
   /** Milliseconds that a record may wait whose call changed nothing, so that many are one write. */
   auditWaitMillis: 1000,
+  /** Milliseconds that a look into the audit log may go back: no record is that old. */
+  longestAuditMillis: 100 * 365 * 24 * 60 * 60_000,
+  /** Milliseconds between two looks of whoever follows it. */
+  auditFollowMillis: 1000,
+  /** Records that wait while the disk takes none: some minutes of them. */
+  auditWaiting: 2000,
   /** Bytes of what a record says of its call's target. */
   auditTargetBytes: 256,
   /** Ids, epochs and revisions in a column: integers of SQLite and PostgreSQL are signed and have 64 bits. */

@@ -13,7 +13,12 @@ export function callerOf({ certificate, peer }: Pick<CallContext, 'certificate' 
   const identity = certificate?.subject && readIdentity(certificate);
   if (identity) return { kind: 'certificate', identity };
   if (peer === 'unknown' || peer.startsWith('unix:')) return { kind: 'local' };
-  return { kind: 'stranger', address: peer.replace(/:\d+$/, '').replace(/^\[|\]$/g, '') };
+  return { kind: 'stranger', address: addressOf(peer) };
+}
+
+/** Without the port. */
+export function addressOf(peer: string): string {
+  return peer.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { PeerCertificate } from 'node:tls';
 import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
+import type { CallContext } from '../grpc/open-call.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { serverStatus } from '../grpc/server-status.js';
 import { type PeerIdentity, readIdentity } from '../pki/peer-identity.js';
@@ -11,6 +12,8 @@ interface OpenCall {
   end(error: RpcError): void;
 }
 
+type OnRefused = (path: string, who: Pick<CallContext, 'certificate' | 'peer'>, error: RpcError) => void;
+
 /** Lets calls of a mutual TLS server in by their certificates, and ends those whose certificate is good no longer. */
 export class Gatekeeper {
   private readonly open = new Set<OpenCall>();
@@ -18,12 +21,15 @@ export class Gatekeeper {
   constructor(
     private readonly isRevoked: (serial: string) => boolean,
     private readonly clock: Clock,
+    private readonly onRefused: OnRefused = () => {},
   ) {}
 
   /** For the options of the server: every call of every service passes it, before anything of ours hears of the call. */
   readonly interceptor: ServerInterceptor = ({ path }, call) => {
-    const admitted = this.admit(path, call.getAuthContext().sslPeerCertificate);
+    const certificate = call.getAuthContext().sslPeerCertificate;
+    const admitted = this.admit(path, certificate);
     if (admitted instanceof RpcError) {
+      this.onRefused(path, { certificate, peer: call.getPeer() }, admitted);
       const refuse = () => call.sendStatus(serverStatus(admitted));
       return new ServerInterceptingCall(call, { start: (next) => next({ onReceiveMetadata: refuse }) });
     }

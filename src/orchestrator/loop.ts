@@ -1,15 +1,17 @@
 import { status } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
+import type { WallMillis } from '../core/ids.js';
 import { limits } from '../core/limits.js';
 import type { Changes } from '../core/machine/changes.js';
 import { Draft } from '../core/machine/draft.js';
-import type { Answer } from '../core/machine/effects.js';
+import type { Answer, Effect } from '../core/machine/effects.js';
 import type { CallId, ClusterEvent } from '../core/machine/events.js';
 import type { Rules } from '../core/machine/rules.js';
 import type { World } from '../core/machine/state.js';
 import { finishTurn, step } from '../core/machine/step.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { asRpcError } from '../grpc/server-status.js';
+import type { AuditRecord } from '../store/audit-record.js';
 import type { Store } from '../store/store.js';
 import { StoreError } from '../store/store-error.js';
 import { Calls } from './calls.js';
@@ -21,6 +23,20 @@ export interface Performer {
   perform(turn: Draft): void;
   /** The turn did not happen: its sessions must begin again, so that reconciliation finds out what is true. */
   abandon(events: readonly ClusterEvent[], error: RpcError): void;
+}
+
+/** Remembers who asked for what. */
+export interface Witness {
+  /** Somebody is about to ask this. */
+  asks(call: CallId, event: ClusterEvent): void;
+  /** Who asked for what a turn answers. */
+  testify(effects: readonly Effect[], at: WallMillis): Testimony;
+}
+
+export interface Testimony {
+  readonly records: readonly AuditRecord[];
+  /** They are committed. */
+  confirm(): void;
 }
 
 /**
@@ -47,6 +63,7 @@ export class Loop {
     private readonly clock: Clock,
     private readonly performer: Performer,
     private readonly logger: Logger,
+    private readonly witness?: Witness | undefined,
   ) {
     this.beatAgain();
   }
@@ -68,7 +85,9 @@ export class Loop {
     if (this.stopped) throw shuttingDown();
     if (this.queue.length >= limits.queuedEvents) throw overloaded();
     const { call, answer } = this.calls.open();
-    this.post(make(call));
+    const event = make(call);
+    this.witness?.asks(call, event);
+    this.post(event);
     return answer;
   }
 
@@ -115,7 +134,7 @@ export class Loop {
       for (const event of events) step(draft, event);
       finishTurn(draft);
       const changes = draft.changes();
-      if (changes) this.commit(changes);
+      if (changes) this.commit(changes, draft);
     } catch (thrown) {
       if (!(thrown instanceof StoreError) && events.length > 1) {
         for (const event of events) this.run([event]);
@@ -129,8 +148,10 @@ export class Loop {
     this.performer.perform(draft);
   }
 
-  private commit(changes: Changes): void {
-    this.store.commit(changes);
+  private commit(changes: Changes, { effects, wall }: Draft): void {
+    const testimony = this.witness?.testify(effects, wall);
+    this.store.commit(changes, testimony?.records);
+    testimony?.confirm();
     this.commits += 1;
   }
 

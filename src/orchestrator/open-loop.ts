@@ -9,7 +9,7 @@ import { openWorld } from '../core/machine/world.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from './clock.js';
 import type { FailPoint } from './fail-point.js';
-import { Loop, type Performer } from './loop.js';
+import { Loop, type Performer, type Witness } from './loop.js';
 import { createPerformer } from './performer.js';
 import { Sessions } from './sessions.js';
 import { sha256 } from './sha256.js';
@@ -28,6 +28,8 @@ export interface LoopParts {
   readonly fail: (error: Error) => void;
   readonly failPoint?: FailPoint | undefined;
   readonly logger: Logger;
+  /** Writes down who asked for what; nobody does where nothing is asked from outside. */
+  readonly witness?: Witness | undefined;
   /** Looks on: what it gives back is what the loop hands its turns to. */
   readonly observe?: ((performer: Performer) => Performer) | undefined;
 }
@@ -81,6 +83,7 @@ export function openLoop(parts: LoopParts): OpenLoop {
     fail,
     failPoint,
     logger,
+    witness,
     observe = (performer) => performer,
   } = parts;
   const { world, effects } = openWorld(stored, clock.now(), timings);
@@ -99,7 +102,7 @@ export function openLoop(parts: LoopParts): OpenLoop {
     failPoint,
     logger,
   });
-  const loop = new Loop(world, store, rules, clock, observe(performer), logger);
+  const loop = new Loop(world, store, rules, clock, observe(performer), logger, witness);
   performer.performAll(effects);
   loop.postFirst({ kind: 'orchestrator-started' });
   const stop = () => {

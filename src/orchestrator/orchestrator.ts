@@ -16,6 +16,8 @@ import { lockFolder } from '../process/folder-lock.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import type { Store } from '../store/store.js';
 import { adminSocketOf } from './admin-socket.js';
+import { AuditLog } from './audit/audit-log.js';
+import { refusalsTo } from './audit/refusals-to.js';
 import { systemClock } from './clock.js';
 import { type FailPoint, withFailPoint } from './fail-point.js';
 import { Gatekeeper } from './gatekeeper.js';
@@ -102,6 +104,7 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
     for (const server of servers) await server.stop();
     started?.stopLoop();
     await started?.closeDataPlane();
+    started?.inside.audit.stop();
     store.close();
     unlock();
     logger.info('orchestrator stopped');
@@ -152,21 +155,34 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const { cluster } = stored;
   const library = new ModelLibrary(config.models, config.operatorModels);
   const post = (event: ClusterEvent) => opened.loop.post(event);
-  const security = await openSecurity(config, (serial) => opened.loop.world.certificates.get(serial)?.revoked ?? false);
+  const audit = new AuditLog(store, systemClock, logger);
+  const isRevoked = (serial: string) => opened.loop.world.certificates.get(serial)?.revoked ?? false;
+  const security = await openSecurity(config, new Gatekeeper(isRevoked, systemClock, refusalsTo(audit)));
   const credentials = security && (await nodeCredentials(security));
   const { endpoints, close: closeDataPlane } = tokenEndpoints
     ? { endpoints: tokenEndpoints(post), close: async () => {} }
     : await openDataPlane({ cluster, flags, credentials, library, post, logger });
-  const opened = openLoop({ store, stored, timings, clock: systemClock, endpoints, fail, failPoint, logger });
+  const opened = openLoop({
+    store,
+    stored,
+    timings,
+    clock: systemClock,
+    endpoints,
+    fail,
+    failPoint,
+    logger,
+    witness: audit,
+  });
   const { loop, sessions, hub } = opened;
   const stopLoop = () => opened.stop();
-  return { inside: { loop, store, sessions, hub, library, endpoints, security, logger }, stopLoop, closeDataPlane };
+  const inside = { loop, store, sessions, hub, library, endpoints, security, audit, logger };
+  return { inside, stopLoop, closeDataPlane };
 }
 
 /** Undefined where nobody has run `stageplane init`. A folder that is damaged is refused, never taken for one without. */
 async function openSecurity(
   { dataFolder, certificateLifetime = limits.certificateMillis }: OrchestratorConfig,
-  isRevoked: (serial: string) => boolean,
+  gatekeeper: Gatekeeper,
 ): Promise<Security | undefined> {
   const read = await readAuthorityFolder(dataFolder);
   if (read.kind === 'missing') return undefined;
@@ -176,7 +192,6 @@ async function openSecurity(
     const message = `the CA of ${dataFolder} has expired on ${end.toISOString()}: make a new one with \`stageplane init --force\`, after which all join anew`;
     throw new StartupError('CA_EXPIRED', message);
   }
-  const gatekeeper = new Gatekeeper(isRevoked, systemClock);
   return { ...read.own, caDigest: certificateDigest(read.own.ca), lifetime: certificateLifetime, gatekeeper };
 }
 

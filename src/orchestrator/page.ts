@@ -26,11 +26,11 @@ export function takePage<T>(
   return { items: page, nextPageToken: '' };
 }
 
-function writeToken(id: bigint): string {
+export function writeToken(id: bigint): string {
   return Buffer.from(`after:${id}`).toString('base64url');
 }
 
-function readToken(token: string): bigint {
+export function readToken(token: string): bigint {
   const match = /^after:(\d{1,20})$/.exec(Buffer.from(token, 'base64url').toString());
   if (match?.[1] !== undefined) return BigInt(match[1]);
   throw new RpcError(

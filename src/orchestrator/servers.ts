@@ -1,11 +1,12 @@
 import type { TlsOptions } from 'node:tls';
+import type { Server, ServiceDefinition } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { AdminServiceService } from '../../gen/stageplane/v1/admin_service.js';
 import { CertificateServiceService, EnrollmentServiceService } from '../../gen/stageplane/v1/enrollment_service.js';
 import { NodeAgentServiceService } from '../../gen/stageplane/v1/node_agent_service.js';
 import { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { limits } from '../core/limits.js';
-import { addService } from '../grpc/add-service.js';
+import { addService, type ServiceBodies } from '../grpc/add-service.js';
 import type { BindResult, Bound } from '../grpc/bind-result.js';
 import { bindTcp } from '../grpc/bind-tcp.js';
 import { bindUnix } from '../grpc/bind-unix.js';
@@ -16,11 +17,22 @@ import { newServer } from '../grpc/new-server.js';
 import { OpenStreams } from '../grpc/open-streams.js';
 import { addReflection } from '../grpc/reflection.js';
 import { serverTls } from '../grpc/tls-credentials.js';
+import type { HandlerSurroundings } from '../grpc/wrap-handler.js';
 import type { Store } from '../store/store.js';
 import { version } from '../version.js';
 import { adminService } from './admin-service.js';
 import { adminSocketOf } from './admin-socket.js';
 import { agentService } from './agent-service.js';
+import { auditCalls } from './audit/audit-calls.js';
+import type { AuditLog } from './audit/audit-log.js';
+import { audited } from './audit/audited.js';
+import {
+  type AuditedMethods,
+  auditedAdminMethods,
+  auditedCertificateMethods,
+  auditedEnrollmentMethods,
+  auditedOrchestratorMethods,
+} from './audit/audited-methods.js';
 import { Backups } from './backups.js';
 import { drainCall } from './drain-call.js';
 import { certificateService, enrollmentService } from './enrollment-service.js';
@@ -47,6 +59,7 @@ export interface Inside {
   readonly endpoints: TokenEndpoints;
   /** Absent where nobody has to show a certificate. */
   readonly security: Security | undefined;
+  readonly audit: AuditLog;
   readonly logger: Logger;
 }
 
@@ -60,7 +73,7 @@ const publicServices = ['stageplane.v1.OrchestratorService', 'stageplane.v1.Node
 
 /** Opens the TCP port of launchers and agents. Rejects with StartupError. */
 export async function openPublicServer(inside: Inside, listen: string): Promise<Listening> {
-  const { loop, store, sessions, hub, library, endpoints, security, logger } = inside;
+  const { loop, store, sessions, hub, library, endpoints, security, audit, logger } = inside;
   const streams = new OpenStreams();
   const interceptors = security ? [security.gatekeeper.interceptor] : [];
   const { server, connections } = newServer(publicBounds, logger, { interceptors });
@@ -73,9 +86,10 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
     ...nodeCalls(loop),
     ...drainCall(loop, hub),
   };
-  addService(server, OrchestratorServiceService, calls, { logger, streams });
-  addService(server, NodeAgentServiceService, agentService(loop, sessions), { logger, streams });
-  if (security) addService(server, CertificateServiceService, certificateService(loop, security), { logger, streams });
+  const add = addAudited(server, audit, { logger, streams });
+  add(OrchestratorServiceService, calls, auditedOrchestratorMethods);
+  add(NodeAgentServiceService, agentService(loop, sessions), {});
+  if (security) add(CertificateServiceService, certificateService(loop, security), auditedCertificateMethods);
   health.addTo(server, streams);
   const certificates = security ? ['stageplane.v1.CertificateService'] : [];
   addReflection(server, streams, [...publicServices, ...certificates, 'grpc.health.v1.Health']);
@@ -94,10 +108,11 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
 
 /** Opens the port of those who have no certificate yet. Rejects with StartupError. */
 export async function openEnrollmentServer(inside: Inside, security: Security, listen: string): Promise<Listening> {
-  const { loop, logger } = inside;
+  const { loop, audit, logger } = inside;
   const streams = new OpenStreams();
   const { server, connections } = newServer(enrollBounds, logger);
-  addService(server, EnrollmentServiceService, enrollmentService(loop, security), { logger, streams });
+  const add = addAudited(server, audit, { logger, streams });
+  add(EnrollmentServiceService, enrollmentService(loop, security), auditedEnrollmentMethods);
   const tls = tlsOf(security, false);
   const bound = boundOrThrow(await bindTcp(server, listen, { connections, tls }));
   return {
@@ -114,15 +129,13 @@ function tlsOf({ ca, server }: Security, askClients: boolean): TlsOptions {
 
 /** Opens AdminService on a socket in the data folder that its owner alone can use. Rejects with StartupError. */
 export async function openAdminServer(inside: Inside, dataFolder: string, listenAddress: string): Promise<Listening> {
-  const { loop, store, security, logger } = inside;
+  const { loop, store, security, audit, logger } = inside;
   const backups = new Backups(store, dataFolder);
   const streams = new OpenStreams();
   const { server, connections } = newServer(localBounds, logger);
   const facts = { version, listenAddress, dataFolder, startedAt: new Date() };
-  addService(server, AdminServiceService, adminService(loop, facts, { backups, security, logger }), {
-    logger,
-    streams,
-  });
+  const calls = { ...adminService(loop, facts, { backups, security, logger }), ...auditCalls(store, audit) };
+  addAudited(server, audit, { logger, streams })(AdminServiceService, calls, auditedAdminMethods);
   addReflection(server, streams, ['stageplane.v1.AdminService']);
   const bound = boundOrThrow(await bindUnix(server, adminSocketOf(dataFolder), 0o600, { connections }));
   return {
@@ -132,6 +145,14 @@ export async function openAdminServer(inside: Inside, dataFolder: string, listen
       await gracefulStop({ listeners: [bound], streams });
     },
   };
+}
+
+function addAudited(server: Server, audit: AuditLog, surroundings: HandlerSurroundings) {
+  return <Service extends ServiceDefinition>(
+    service: Service,
+    bodies: ServiceBodies<Service>,
+    methods: AuditedMethods<Service>,
+  ) => addService(server, service, audited(service, bodies, methods, audit), surroundings);
 }
 
 function boundOrThrow(bound: BindResult): Bound {

@@ -37,7 +37,7 @@ export class ChatTemplate {
     try {
       text = runBounded(() => this.#render(messages));
     } catch (error) {
-      return { kind: 'refused', problem: problemOf(error) };
+      return { kind: 'refused', problem: problemOf(error, this.format.template) };
     }
     // The length is checked before the bytes are counted: a text may be made of few pieces and have half a gigabyte.
     if (text.length > limits.renderedPromptBytes || Buffer.byteLength(text) > limits.renderedPromptBytes) {
@@ -65,11 +65,12 @@ function runBounded(call: () => string): string {
   return runInNewContext('call()', { call }, { timeout: limits.chatTemplateMillis });
 }
 
-function problemOf(error: unknown): string {
+function problemOf(error: unknown, template: string): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
     return `is not done with these messages after ${limits.chatTemplateMillis} ms: send a prompt instead`;
   }
-  const said = clipText(message, limits.violationBytes);
-  return `does not take these messages (${said}): send others, or a prompt instead`;
+  // What the template did not bring itself may be what somebody has said, and the sentence goes to logs.
+  const said = template.includes(message) ? ` (${clipText(message, limits.violationBytes)})` : '';
+  return `does not take these messages${said}: send others, or a prompt instead`;
 }

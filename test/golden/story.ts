@@ -3,7 +3,7 @@ import { HeldStagePhase } from '../../gen/stageplane/v1/node_agent_service.js';
 import type { RunEvent, StageFault } from '../../gen/stageplane/v1/run.js';
 import { RestartMode, RunOutcome, RunPhase, StageFaultReason, StagePhase } from '../../gen/stageplane/v1/run.js';
 import { TextDone, TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
-import { nodeId, runId, type SessionId, sessionId } from '../../src/core/ids.js';
+import { nodeId, runId, type SessionId, sessionId, wallMillis } from '../../src/core/ids.js';
 import { limits } from '../../src/core/limits.js';
 import type { Answer, Effect } from '../../src/core/machine/effects.js';
 import type { ClusterEvent } from '../../src/core/machine/events.js';
@@ -39,6 +39,7 @@ const verbs: readonly (readonly [RegExp, Telling])[] = [
   [/^stop run (\d+)$/, (s, w) => s.post({ kind: 'run-stop-requested', call: 1, runId: runId(BigInt(w[0]!)) })],
   [/^delete run (\d+)$/, (s, w) => s.post({ kind: 'run-delete-requested', call: 1, runId: runId(BigInt(w[0]!)) })],
   [/^drain (\S+) within (\d+) s$/, (s, w) => s.drain(w[0]!, Number(w[1]) * 1000)],
+  [/^(\S+) redeems a token$/, (s, w) => s.redeem(w[0]!)],
   [/^delete node (\S+)$/, (s, w) => s.deleteNode(w[0]!)],
   [/^(un)?cordon (\S+)$/, (s, w) => s.cordon(w[1]!, w[0] === '')],
   [/^(\S+) acknowledges delivery (\d+)$/, (s, w) => s.acknowledge(w[0]!, w[1]!)],
@@ -164,6 +165,23 @@ class Story {
   drain(name: string, deadline: number): void {
     const id = this.memory.world.nodeByName.get(name)!;
     this.post({ kind: 'node-drain-requested', call: 1, nodeId: id, deadline });
+  }
+
+  redeem(name: string): void {
+    const notAfter = wallMillis(2 ** 41);
+    const token = { digest: `token-${name}`, role: 'agent', nodeName: '', expiresAt: notAfter } as const;
+    this.post({ kind: 'token-requested', call: 1, token });
+    this.post({
+      kind: 'enrol-requested',
+      call: 1,
+      secretDigest: token.digest,
+      keyDigest: `key-${name}`,
+      name,
+      defaultName: '',
+      instanceId: `instance-${name}`,
+      serial: `serial-${name}`,
+      notAfter,
+    });
   }
 
   deleteNode(name: string): void {

@@ -50,12 +50,6 @@ describe('the admin socket', () => {
     await expect(refused).rejects.toMatchObject({ reason: 'UNKNOWN_LOG_LEVEL', message: /use one of .*debug/ });
   });
 
-  it('answers UNIMPLEMENTED with a sentence: listAuditEvents', async () => {
-    const { admin } = await administer();
-    const call = unaryCall(admin, Service.listAuditEvents, { pageSize: 0, pageToken: '' });
-    await expect(call).rejects.toMatchObject({ code: status.UNIMPLEMENTED, message: /not in this version: / });
-  });
-
   it.each([
     ['createJoinToken', { nodeName: '', ttlMillis: 0n, role: '' }],
     ['revokeCertificate', { serial: '1' }],

@@ -124,6 +124,23 @@ export interface RevokeCertificateResponse {
 export interface ListAuditEventsRequest {
   pageSize: number;
   pageToken: string;
+  /**
+   * When present: events with a higher id, oldest first, to follow the log; page_token must be empty. The next call has
+   * the last event_id.
+   */
+  afterEventId?: bigint | undefined;
+  since?: Date | undefined;
+  until?:
+    | Date
+    | undefined;
+  /** Name, serial or address of whoever called; empty for all. */
+  by: string;
+  /** Such as "StopRun", also with its service; empty for all. */
+  method: string;
+  /** 0 for all. */
+  runId: bigint;
+  /** 0 for all. */
+  nodeId: bigint;
 }
 
 export interface ListAuditEventsResponse {
@@ -131,12 +148,42 @@ export interface ListAuditEventsResponse {
   nextPageToken: string;
 }
 
-/** Who did what. */
+/** Who did what, and what came of it. It never has prompts, texts or secrets. */
 export interface AuditEvent {
-  at?: Date | undefined;
+  /** The orchestrator's clock; of the last call, when it stands for several. */
+  at?:
+    | Date
+    | undefined;
+  /** Who called, for people: "launcher lena", "root on this machine", "10.0.0.7 without a certificate" or "several". */
   identity: string;
+  /** Such as "stageplane.v1.OrchestratorService/StopRun"; empty where it stands for different ones. */
   action: string;
+  /** What it was about, for people, such as "run 7". */
   subject: string;
+  /** Grows; never given twice. Calls that changed nothing are written some time after they ended. */
+  eventId: bigint;
+  /** "change", "use" (it changed nothing) or "refusal" (it was not permitted, or failed). The newest of each are kept. */
+  kind: string;
+  /** Role, name and serial of a certificate; without one the name is that of a user of the orchestrator's machine. */
+  role: string;
+  name: string;
+  serial: string;
+  /** Without a port; empty on the local socket. */
+  address: string;
+  /** 0 when it was about none. */
+  runId: bigint;
+  /** 0 when it was about none. */
+  nodeId: bigint;
+  /** Name of the gRPC status, such as "OK". */
+  code: string;
+  /** Of an error, as in ErrorInfo; PLAN_REJECTED and PLAN_STALE of a run that was not created; else empty. */
+  reason: string;
+  /** The orchestrator's log has more under it; else empty. */
+  incident: string;
+  /** Calls that this stands for: repeated ones that change nothing are counted, minute by minute. */
+  count: number;
+  /** When the first of them began. */
+  since?: Date | undefined;
 }
 
 export interface BackupRequest {
@@ -1515,7 +1562,17 @@ export const RevokeCertificateResponse: MessageFns<RevokeCertificateResponse> = 
 };
 
 function createBaseListAuditEventsRequest(): ListAuditEventsRequest {
-  return { pageSize: 0, pageToken: "" };
+  return {
+    pageSize: 0,
+    pageToken: "",
+    afterEventId: undefined,
+    since: undefined,
+    until: undefined,
+    by: "",
+    method: "",
+    runId: 0n,
+    nodeId: 0n,
+  };
 }
 
 export const ListAuditEventsRequest: MessageFns<ListAuditEventsRequest> = {
@@ -1525,6 +1582,36 @@ export const ListAuditEventsRequest: MessageFns<ListAuditEventsRequest> = {
     }
     if (message.pageToken !== "") {
       writer.uint32(18).string(message.pageToken);
+    }
+    if (message.afterEventId !== undefined) {
+      if (BigInt.asUintN(64, message.afterEventId) !== message.afterEventId) {
+        throw new globalThis.Error("value provided for field message.afterEventId of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.afterEventId);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(toTimestamp(message.since), writer.uint32(34).fork()).join();
+    }
+    if (message.until !== undefined) {
+      Timestamp.encode(toTimestamp(message.until), writer.uint32(42).fork()).join();
+    }
+    if (message.by !== "") {
+      writer.uint32(50).string(message.by);
+    }
+    if (message.method !== "") {
+      writer.uint32(58).string(message.method);
+    }
+    if (message.runId !== 0n) {
+      if (BigInt.asUintN(64, message.runId) !== message.runId) {
+        throw new globalThis.Error("value provided for field message.runId of type uint64 too large");
+      }
+      writer.uint32(64).uint64(message.runId);
+    }
+    if (message.nodeId !== 0n) {
+      if (BigInt.asUintN(64, message.nodeId) !== message.nodeId) {
+        throw new globalThis.Error("value provided for field message.nodeId of type uint64 too large");
+      }
+      writer.uint32(72).uint64(message.nodeId);
     }
     return writer;
   },
@@ -1558,6 +1645,62 @@ export const ListAuditEventsRequest: MessageFns<ListAuditEventsRequest> = {
             message.pageToken = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.afterEventId = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.since = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.until = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.method = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.runId = reader.uint64() as bigint;
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.nodeId = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1582,6 +1725,17 @@ export const ListAuditEventsRequest: MessageFns<ListAuditEventsRequest> = {
         : isSet(object.page_token)
         ? globalThis.String(object.page_token)
         : "",
+      afterEventId: isSet(object.afterEventId)
+        ? BigInt(object.afterEventId)
+        : isSet(object.after_event_id)
+        ? BigInt(object.after_event_id)
+        : undefined,
+      since: isSet(object.since) ? fromJsonTimestamp(object.since) : undefined,
+      until: isSet(object.until) ? fromJsonTimestamp(object.until) : undefined,
+      by: isSet(object.by) ? globalThis.String(object.by) : "",
+      method: isSet(object.method) ? globalThis.String(object.method) : "",
+      runId: isSet(object.runId) ? BigInt(object.runId) : isSet(object.run_id) ? BigInt(object.run_id) : 0n,
+      nodeId: isSet(object.nodeId) ? BigInt(object.nodeId) : isSet(object.node_id) ? BigInt(object.node_id) : 0n,
     };
   },
 
@@ -1593,6 +1747,27 @@ export const ListAuditEventsRequest: MessageFns<ListAuditEventsRequest> = {
     if (message.pageToken !== "") {
       obj.pageToken = message.pageToken;
     }
+    if (message.afterEventId !== undefined) {
+      obj.afterEventId = message.afterEventId.toString();
+    }
+    if (message.since !== undefined) {
+      obj.since = message.since.toISOString();
+    }
+    if (message.until !== undefined) {
+      obj.until = message.until.toISOString();
+    }
+    if (message.by !== "") {
+      obj.by = message.by;
+    }
+    if (message.method !== "") {
+      obj.method = message.method;
+    }
+    if (message.runId !== 0n) {
+      obj.runId = message.runId.toString();
+    }
+    if (message.nodeId !== 0n) {
+      obj.nodeId = message.nodeId.toString();
+    }
     return obj;
   },
 
@@ -1603,6 +1778,15 @@ export const ListAuditEventsRequest: MessageFns<ListAuditEventsRequest> = {
     const message = createBaseListAuditEventsRequest();
     message.pageSize = object.pageSize ?? 0;
     message.pageToken = object.pageToken ?? "";
+    message.afterEventId = (object.afterEventId !== undefined && object.afterEventId !== null)
+      ? BigInt(object.afterEventId)
+      : undefined;
+    message.since = object.since ?? undefined;
+    message.until = object.until ?? undefined;
+    message.by = object.by ?? "";
+    message.method = object.method ?? "";
+    message.runId = (object.runId !== undefined && object.runId !== null) ? BigInt(object.runId) : 0n;
+    message.nodeId = (object.nodeId !== undefined && object.nodeId !== null) ? BigInt(object.nodeId) : 0n;
     return message;
   },
 };
@@ -1697,7 +1881,25 @@ export const ListAuditEventsResponse: MessageFns<ListAuditEventsResponse> = {
 };
 
 function createBaseAuditEvent(): AuditEvent {
-  return { at: undefined, identity: "", action: "", subject: "" };
+  return {
+    at: undefined,
+    identity: "",
+    action: "",
+    subject: "",
+    eventId: 0n,
+    kind: "",
+    role: "",
+    name: "",
+    serial: "",
+    address: "",
+    runId: 0n,
+    nodeId: 0n,
+    code: "",
+    reason: "",
+    incident: "",
+    count: 0,
+    since: undefined,
+  };
 }
 
 export const AuditEvent: MessageFns<AuditEvent> = {
@@ -1713,6 +1915,54 @@ export const AuditEvent: MessageFns<AuditEvent> = {
     }
     if (message.subject !== "") {
       writer.uint32(34).string(message.subject);
+    }
+    if (message.eventId !== 0n) {
+      if (BigInt.asUintN(64, message.eventId) !== message.eventId) {
+        throw new globalThis.Error("value provided for field message.eventId of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.eventId);
+    }
+    if (message.kind !== "") {
+      writer.uint32(50).string(message.kind);
+    }
+    if (message.role !== "") {
+      writer.uint32(58).string(message.role);
+    }
+    if (message.name !== "") {
+      writer.uint32(66).string(message.name);
+    }
+    if (message.serial !== "") {
+      writer.uint32(74).string(message.serial);
+    }
+    if (message.address !== "") {
+      writer.uint32(82).string(message.address);
+    }
+    if (message.runId !== 0n) {
+      if (BigInt.asUintN(64, message.runId) !== message.runId) {
+        throw new globalThis.Error("value provided for field message.runId of type uint64 too large");
+      }
+      writer.uint32(88).uint64(message.runId);
+    }
+    if (message.nodeId !== 0n) {
+      if (BigInt.asUintN(64, message.nodeId) !== message.nodeId) {
+        throw new globalThis.Error("value provided for field message.nodeId of type uint64 too large");
+      }
+      writer.uint32(96).uint64(message.nodeId);
+    }
+    if (message.code !== "") {
+      writer.uint32(106).string(message.code);
+    }
+    if (message.reason !== "") {
+      writer.uint32(114).string(message.reason);
+    }
+    if (message.incident !== "") {
+      writer.uint32(122).string(message.incident);
+    }
+    if (message.count !== 0) {
+      writer.uint32(128).uint32(message.count);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(toTimestamp(message.since), writer.uint32(138).fork()).join();
     }
     return writer;
   },
@@ -1762,6 +2012,110 @@ export const AuditEvent: MessageFns<AuditEvent> = {
             message.subject = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.eventId = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.role = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.serial = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.address = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.runId = reader.uint64() as bigint;
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.nodeId = reader.uint64() as bigint;
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.incident = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.count = reader.uint32();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.since = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1780,6 +2134,19 @@ export const AuditEvent: MessageFns<AuditEvent> = {
       identity: isSet(object.identity) ? globalThis.String(object.identity) : "",
       action: isSet(object.action) ? globalThis.String(object.action) : "",
       subject: isSet(object.subject) ? globalThis.String(object.subject) : "",
+      eventId: isSet(object.eventId) ? BigInt(object.eventId) : isSet(object.event_id) ? BigInt(object.event_id) : 0n,
+      kind: isSet(object.kind) ? globalThis.String(object.kind) : "",
+      role: isSet(object.role) ? globalThis.String(object.role) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      serial: isSet(object.serial) ? globalThis.String(object.serial) : "",
+      address: isSet(object.address) ? globalThis.String(object.address) : "",
+      runId: isSet(object.runId) ? BigInt(object.runId) : isSet(object.run_id) ? BigInt(object.run_id) : 0n,
+      nodeId: isSet(object.nodeId) ? BigInt(object.nodeId) : isSet(object.node_id) ? BigInt(object.node_id) : 0n,
+      code: isSet(object.code) ? globalThis.String(object.code) : "",
+      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
+      incident: isSet(object.incident) ? globalThis.String(object.incident) : "",
+      count: isSet(object.count) ? globalThis.Number(object.count) : 0,
+      since: isSet(object.since) ? fromJsonTimestamp(object.since) : undefined,
     };
   },
 
@@ -1797,6 +2164,45 @@ export const AuditEvent: MessageFns<AuditEvent> = {
     if (message.subject !== "") {
       obj.subject = message.subject;
     }
+    if (message.eventId !== 0n) {
+      obj.eventId = message.eventId.toString();
+    }
+    if (message.kind !== "") {
+      obj.kind = message.kind;
+    }
+    if (message.role !== "") {
+      obj.role = message.role;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.serial !== "") {
+      obj.serial = message.serial;
+    }
+    if (message.address !== "") {
+      obj.address = message.address;
+    }
+    if (message.runId !== 0n) {
+      obj.runId = message.runId.toString();
+    }
+    if (message.nodeId !== 0n) {
+      obj.nodeId = message.nodeId.toString();
+    }
+    if (message.code !== "") {
+      obj.code = message.code;
+    }
+    if (message.reason !== "") {
+      obj.reason = message.reason;
+    }
+    if (message.incident !== "") {
+      obj.incident = message.incident;
+    }
+    if (message.count !== 0) {
+      obj.count = Math.round(message.count);
+    }
+    if (message.since !== undefined) {
+      obj.since = message.since.toISOString();
+    }
     return obj;
   },
 
@@ -1809,6 +2215,19 @@ export const AuditEvent: MessageFns<AuditEvent> = {
     message.identity = object.identity ?? "";
     message.action = object.action ?? "";
     message.subject = object.subject ?? "";
+    message.eventId = (object.eventId !== undefined && object.eventId !== null) ? BigInt(object.eventId) : 0n;
+    message.kind = object.kind ?? "";
+    message.role = object.role ?? "";
+    message.name = object.name ?? "";
+    message.serial = object.serial ?? "";
+    message.address = object.address ?? "";
+    message.runId = (object.runId !== undefined && object.runId !== null) ? BigInt(object.runId) : 0n;
+    message.nodeId = (object.nodeId !== undefined && object.nodeId !== null) ? BigInt(object.nodeId) : 0n;
+    message.code = object.code ?? "";
+    message.reason = object.reason ?? "";
+    message.incident = object.incident ?? "";
+    message.count = object.count ?? 0;
+    message.since = object.since ?? undefined;
     return message;
   },
 };
@@ -2169,7 +2588,7 @@ export const AdminServiceService = {
       Buffer.from(RevokeCertificateResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RevokeCertificateResponse => RevokeCertificateResponse.decode(value),
   },
-  /** Answers UNIMPLEMENTED in this version. */
+  /** Who did what: every call that changes something, runs a prompt or was not permitted. Newest first, or from an event on. */
   listAuditEvents: {
     path: "/stageplane.v1.AdminService/ListAuditEvents" as const,
     requestStream: false as const,
@@ -2217,7 +2636,7 @@ export interface AdminServiceServer extends UntypedServiceImplementation {
   listCertificates: handleUnaryCall<ListCertificatesRequest, ListCertificatesResponse>;
   /** From now on no certificate of this one's node or client is accepted; its open calls and sessions end. Durable. */
   revokeCertificate: handleUnaryCall<RevokeCertificateRequest, RevokeCertificateResponse>;
-  /** Answers UNIMPLEMENTED in this version. */
+  /** Who did what: every call that changes something, runs a prompt or was not permitted. Newest first, or from an event on. */
   listAuditEvents: handleUnaryCall<ListAuditEventsRequest, ListAuditEventsResponse>;
   /**
    * Writes all that is committed to a new file on the orchestrator's machine, while everything goes on. One at a time; a
@@ -2309,7 +2728,7 @@ export interface AdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RevokeCertificateResponse) => void,
   ): ClientUnaryCall;
-  /** Answers UNIMPLEMENTED in this version. */
+  /** Who did what: every call that changes something, runs a prompt or was not permitted. Newest first, or from an event on. */
   listAuditEvents(
     request: ListAuditEventsRequest,
     callback: (error: ServiceError | null, response: ListAuditEventsResponse) => void,

@@ -37,9 +37,10 @@ export function cordonNode(draft: Draft, call: CallId, nodeId: NodeId, cordoned:
 export function deleteNode(draft: Draft, call: CallId, nodeId: NodeId): void {
   const node = draft.node(nodeId);
   const contact = draft.contact(nodeId);
-  if (!node || !contact) return draft.answer(call, { kind: 'unknown-node', nodeId });
-  if (contact.session !== undefined) return draft.answer(call, { kind: 'node-connected', nodeId, name: node.name });
-  if (!contact.lost) loseNode(draft, nodeId, contact, `node "${node.name}" was deleted`);
+  if (!node) return draft.answer(call, { kind: 'unknown-node', nodeId });
+  if (contact?.session !== undefined) return draft.answer(call, { kind: 'node-connected', nodeId, name: node.name });
+  // One that has redeemed its token and never connected has no contact.
+  if (contact && !contact.lost) loseNode(draft, nodeId, contact, `node "${node.name}" was deleted`);
   fenceStages(draft, nodeId);
   draft.deleteNode(nodeId);
   draft.say('info', 'node deleted', { node: node.name, nodeId });

@@ -17,8 +17,8 @@ export const bugs: readonly Bug[] = [
   {
     name: 'sends before it commits',
     file: 'src/orchestrator/loop.ts',
-    replace: 'if (changes) this.commit(changes);',
-    by: 'this.performer.perform(draft); if (changes) this.commit(changes);',
+    replace: 'if (changes) this.commit(changes, draft);',
+    by: 'this.performer.perform(draft); if (changes) this.commit(changes, draft);',
     caughtBy: ['I4'],
   },
   {
