@@ -1,5 +1,9 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { expect, test } from 'vitest';
 import { AdminServiceService as Admin } from '../../gen/stageplane/v1/admin_service.js';
 import { type Node, NodeConditionType } from '../../gen/stageplane/v1/node.js';
@@ -10,6 +14,7 @@ import {
 } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { AgentSession } from '../../src/agent/agent-session.js';
 import { unaryCall } from '../../src/grpc/client.js';
+import type { Credentials } from '../../src/pki/credential-folder.js';
 import { credentialsOf, runSecured, type SecuredOrchestrator } from '../support/secured-orchestrator.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { startAgent } from './start-agent.js';
@@ -61,6 +66,38 @@ test('an agent renews its certificate and goes on under it', async () => {
   await expect.poll(() => readFileSync(path, 'utf8') !== before, patience).toBe(true);
   await expect.poll(() => connected(orchestrator), patience).toEqual(['2 alpha']);
 });
+
+test('its gateway shows the renewed certificate as well, without a restart', async () => {
+  const orchestrator = await runSecured({ certificateLifetime: 20_000 });
+  const neighbour = (await orchestrator.enrol('agent', 'beta')).credentials;
+  const port = await freePort();
+  const flags = await joinFlags(orchestrator, 'alpha');
+  startAgent(orchestrator.address, { ...flags, edges: { listen: `127.0.0.1:${port}` } });
+  const path = join(flags.dataFolder, 'pki', 'agent.pem');
+  await expect.poll(() => shownAt(port, neighbour), patience).toBeDefined();
+  const before = await shownAt(port, neighbour);
+  await expect.poll(() => shownAt(port, neighbour), patience).not.toBe(before);
+  expect(new X509Certificate(readFileSync(path, 'utf8')).fingerprint256).toBe(await shownAt(port, neighbour));
+});
+
+/** Fingerprint of what a gateway shows to a neighbour; undefined while nobody listens. */
+async function shownAt(port: number, { ca, certificate: cert, privateKey: key }: Credentials) {
+  const socket = connect({ host: '127.0.0.1', port, ca, cert, key, checkServerIdentity: () => undefined });
+  const shown = await once(socket, 'secureConnect').then(
+    () => socket.getPeerCertificate().fingerprint256,
+    () => undefined,
+  );
+  socket.destroy();
+  return shown;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
 
 test('a revoked agent loses its session and is told so when it comes back', async () => {
   const orchestrator = await runSecured();
