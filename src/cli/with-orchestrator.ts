@@ -1,5 +1,6 @@
 import { OrchestratorServiceClient } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RpcError } from '../grpc/rpc-error.js';
+import { certificateFailure } from './certificate-failure.js';
 import type { ExitCode } from './exit-code.js';
 import { openClient } from './open-client.js';
 import type { Output } from './output.js';
@@ -16,8 +17,8 @@ export async function withOrchestrator(
     client = openClient(address, OrchestratorServiceClient);
     return await command(client);
   } catch (error) {
-    if (error instanceof RpcError) return output.fail(rpcFailure(error, address));
-    throw error;
+    if (!(error instanceof RpcError)) throw error;
+    return output.fail((await certificateFailure(error, address)) ?? rpcFailure(error, address));
   } finally {
     client?.close();
   }

@@ -9,6 +9,7 @@ import {
 import { limits } from '../core/limits.js';
 import { clientOptions } from './client-options.js';
 import { fromServiceError } from './from-service-error.js';
+import { serverNameOf } from './server-name.js';
 
 type ClientConstructor<C extends Client> = new (
   address: string,
@@ -42,7 +43,8 @@ export function dial<C extends Client>(
   options: ClientOptions = clientOptions,
   channelCredentials: ChannelCredentials = credentials.createInsecure(),
 ): C {
-  return new type(address, channelCredentials, options);
+  const name = serverNameOf(address);
+  return new type(address, channelCredentials, name ? { ...options, 'grpc.ssl_target_name_override': name } : options);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { checkServerIdentity, type TlsOptions } from 'node:tls';
 import { type ChannelCredentials, credentials } from '@grpc/grpc-js';
+import { hostOf } from './server-name.js';
 
 /** What one side of a connection shows, and whom it believes. All in PEM. */
 export interface TlsParts {
@@ -26,11 +27,12 @@ export function orchestratorCredentials(ca: string, own?: Omit<TlsParts, 'ca'>):
     own ? Buffer.from(own.certificate) : null,
     {
       // Nodes have certificates of the same CA, and could serve with them: the name must fit, and the role.
-      checkServerIdentity: (host, certificate) =>
-        checkServerIdentity(host, certificate) ??
-        (String(certificate.subject.O) === 'orchestrator'
-          ? undefined
-          : new Error(`${host} shows a certificate that is not that of an orchestrator`)),
+      checkServerIdentity: (serverName, certificate) => {
+        const host = hostOf(serverName);
+        const problem = checkServerIdentity(host, certificate);
+        if (problem || String(certificate.subject.O) === 'orchestrator') return problem;
+        return new Error(`${host} shows a certificate that is not that of an orchestrator`);
+      },
     },
   );
 }

@@ -42,6 +42,7 @@ const calls: [string, string, (client: OrchestratorServiceClient) => Promise<unk
     (client) =>
       unaryCall(client, Service.inspectModel, {
         source: { source: { $case: 'localPath', value: longer(limits.pathBytes) } },
+        includeTensors: false,
       }),
   ],
   [
