@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
+import { tlsRefusal } from '../grpc/tls-refusal.js';
 import { whyUnanswered } from '../grpc/why-unanswered.js';
 import { afterSession, type NextSession } from './after-session.js';
 import { AgentSession, type AgentSessionCallbacks, type AgentSessionEnd } from './agent-session.js';
@@ -61,7 +62,7 @@ export class SessionKeeper {
     host.opened(session, stream);
     const end = await stream.ended;
     host.ended(session);
-    this.#tell(address, end);
+    await this.#tell(address, end, credentials !== undefined);
     return end;
   }
 
@@ -93,10 +94,13 @@ export class SessionKeeper {
     return afterSession(end, history, Math.random());
   }
 
-  #tell(address: string, end: AgentSessionEnd): void {
+  async #tell(address: string, end: AgentSessionEnd, showed: boolean): Promise<void> {
     const { logger } = this.options;
     switch (end.kind) {
       case 'failed': {
+        const refusal = await tlsRefusal(address, end.error, showed);
+        if (refusal)
+          return logger.warn({ address, why: refusal }, 'no certificate that is taken here; run stageplane join');
         const unanswered = whyUnanswered(end.error);
         if (unanswered) return logger.warn({ address, why: unanswered }, 'no orchestrator answers; trying again');
         return logger.warn({ address, reason: end.error.reason, why: end.error.message }, 'session failed');

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { type Command as Commander, CommanderError } from 'commander';
-import { limits } from '../core/limits.js';
 import type { Command, Given } from './command.js';
 import { type ExitCode, exitCode } from './exit-code.js';
 import { hideSecrets } from './hide-secrets.js';
@@ -10,14 +9,9 @@ import { unexpectedFailure } from './unexpected-failure.js';
 import { usageFailure } from './usage-failure.js';
 
 process.on('uncaughtException', (error) => process.exit(outputFor(asksForJson()).fail(unexpectedFailure(error))));
-// They tell developers of Node what to change; whoever types a command can change nothing.
-process.noDeprecation = true;
 for (const stream of [process.stdout, process.stderr]) stream.on('error', leaveQuietly);
 hideSecrets(process.argv.slice(2));
 process.exitCode = await main(process.argv.slice(2));
-// Node ends the socket of a closed HTTP/2 session instead of destroying it, so one whose peer is gone without a word
-// would keep this process for ever.
-setTimeout(() => process.exit(), limits.lastWordsMillis).unref();
 
 async function main(words: readonly string[]): Promise<number> {
   let choice: { command: Command; given: Given } | undefined;

@@ -1,7 +1,8 @@
 import { OrchestratorServiceClient } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RpcError } from '../grpc/rpc-error.js';
-import { findCredentials } from '../pki/find-credentials.js';
+import { type FoundCredentials, findCredentials } from '../pki/find-credentials.js';
 import { renewInPassing } from '../pki/renew-in-passing.js';
+import { certificateFailure } from './certificate-failure.js';
 import { defaultDataFolder } from './config/default-folder.js';
 import type { ExitCode } from './exit-code.js';
 import { openClient } from './open-client.js';
@@ -23,15 +24,16 @@ export async function withOrchestrator(
 ): Promise<ExitCode> {
   const dataFolder = process.env.STAGEPLANE_DATA || defaultDataFolder('orchestrator');
   let client: OrchestratorServiceClient | undefined;
+  let found: FoundCredentials | undefined;
   try {
-    const found = findCredentials(address, { dataFolder, folder });
+    found = findCredentials(address, { dataFolder, folder });
     client = openClient(address, OrchestratorServiceClient, found);
     const code = await command(client);
     await renewInPassing(address, found);
     return code;
   } catch (error) {
-    if (error instanceof RpcError) return output.fail(rpcFailure(error, address));
-    throw error;
+    if (!(error instanceof RpcError)) throw error;
+    return output.fail((await certificateFailure(error, address, found !== undefined)) ?? rpcFailure(error, address));
   } finally {
     client?.close();
   }

@@ -9,6 +9,7 @@ import {
 import { limits } from '../core/limits.js';
 import { clientOptions } from './client-options.js';
 import { fromServiceError } from './from-service-error.js';
+
 import { serverNameOptions } from './tls-credentials.js';
 
 type ClientConstructor<C extends Client> = new (

@@ -71,6 +71,10 @@ export class Connections {
     for (const group of this.strangers.values()) for (const { socket } of group.values()) socket.destroy();
   }
 
+  dropAll(): void {
+    for (const { socket } of this.open.values()) socket.destroy();
+  }
+
   private makeRoom(from: string): boolean {
     const { total, perAddress, strangers } = this.bounds;
     if ((this.perAddress.get(from) ?? 0) >= perAddress && !this.dropOldest(from)) return false;

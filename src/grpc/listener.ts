@@ -51,7 +51,9 @@ export async function listen(
       const left = new Promise<void>((resolve) => listening.close(() => resolve()));
       connections.dropStrangers();
       injector.drain(graceMillis);
-      return left;
+      // The session of a peer that is gone without a word waits for the end of its socket, which never comes.
+      const cut = setTimeout(() => connections.dropAll(), graceMillis);
+      return left.finally(() => clearTimeout(cut));
     },
   };
 }

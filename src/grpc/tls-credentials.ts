@@ -1,4 +1,5 @@
 import { checkServerIdentity, type TlsOptions } from 'node:tls';
+
 import { type ChannelCredentials, type ClientOptions, credentials } from '@grpc/grpc-js';
 import { hostOfServerName, ipServerName } from './ip-server-name.js';
 import { parseListenAddress } from './listen-address.js';

@@ -6,6 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { NodeAgentServiceClient, SubscribeResponse } from '../../gen/stageplane/v1/node_agent_service.js';
 import { OrchestratorServiceClient, OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { dial, streamCall, unaryCall } from '../../src/grpc/client.js';
+import { fromServiceError } from '../../src/grpc/from-service-error.js';
 import type { CallContext } from '../../src/grpc/open-call.js';
 import { RpcError } from '../../src/grpc/rpc-error.js';
 import type { StreamEnd } from '../../src/grpc/stream-writer.js';
@@ -57,7 +58,7 @@ test('an RpcError reaches the client with code, reason, figures and violations',
 
 test('a handler that rejects or throws answers INTERNAL with an incident id that the log explains', async () => {
   const secret = 'ENOENT /home/someone/.stageplane/state.db';
-  const { client, log } = await serve({
+  const { client, address, log } = await serve({
     orchestrator: {
       getRun: async () => Promise.reject(new Error(secret)),
       stopRun: () => {
@@ -66,8 +67,18 @@ test('a handler that rejects or throws answers INTERNAL with an incident id that
       watchNodes: async () => Promise.reject(secret),
       listNodes: async () => ({ nodes: [], nextPageToken: 'alive' }),
     },
+    agent: {
+      subscribe: async (requests) => {
+        for await (const _ of requests) throw new Error(secret);
+      },
+    },
   });
+  const agent = dial(address, NodeAgentServiceClient);
+  cleanups.push(() => agent.close());
+  const session = agent.subscribe();
+  session.write({ message: undefined });
   const failures = [
+    await new Promise<RpcError>((resolve) => session.on('error', (error) => resolve(fromServiceError(error)))),
     await unaryCall(client, getRun, { runId: 1n }).catch((error: RpcError) => error),
     await unaryCall(client, stopRun, { runId: 1n }).catch((error: RpcError) => error),
     await streamCall(client, watchNodes, {})

@@ -104,11 +104,13 @@ describe('the admin socket', () => {
     await expect(third).rejects.toMatchObject({ code: status.CANCELLED });
     // The next one begins when that one is over.
     await expect
-      .poll(() =>
-        backup('fourth').then(
-          () => true,
-          () => false,
-        ),
+      .poll(
+        () =>
+          backup('fourth').then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 20_000 },
       )
       .toBe(true);
     // It may have been whole before the word came; of one that was not, nothing is there.
