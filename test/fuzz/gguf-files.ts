@@ -1,6 +1,6 @@
+import { shardPath } from '../../src/core/model/shard-name.js';
 import type { OpenSource } from '../../src/gguf/byte-source.js';
 import { GgufError } from '../../src/gguf/gguf-error.js';
-import { shardPath } from '../../src/core/model/shard-name.js';
 
 /** One file of a model: its first bytes, and how many zeros follow. */
 export interface FuzzedFile {
