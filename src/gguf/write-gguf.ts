@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { tensorBytes } from '../core/tensors/tensor-type.js';
 import { padded } from './alignment.js';
@@ -14,14 +15,17 @@ export interface WritableFile extends WritableHeader {
   readonly tensors: readonly WritableTensorData[];
 }
 
+/** A link that somebody has put there is not followed. */
+const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
+
 /**
  * Writes a GGUF file, one piece of tensor data at a time, and gives its size in bytes. The file appears under its name
- * only when it is whole. Rejects when the disk does, and when a tensor's data is not as long as its type and extents say.
+ * only when it is whole, and is its owner's alone. Rejects when the disk does, and when a tensor's data is not as long as its type and extents say.
  */
 export async function writeGguf(path: string, file: WritableFile): Promise<number> {
   const partial = `${path}.partial`;
   try {
-    const handle = await open(partial, 'w');
+    const handle = await open(partial, flags, 0o600);
     try {
       await handle.write(encodeHeader(file));
       for (const tensor of file.tensors) await writeTensor(handle, tensor, file.alignment);

@@ -82,6 +82,15 @@ describe('a split model', () => {
     expect((await refusalOf(paths[0]!)).kind).toBe('bad-shard-name');
   });
 
+  it('of more shards than there may be is refused before any is looked for', async () => {
+    const first = join(folder, 'many-00001-of-65535.gguf');
+    await writeModel(first, { ...modelKeys, ...splitKeys(0, 65_535, 2) });
+    expect(await refusalOf(first)).toMatchObject({
+      kind: 'bad-value',
+      message: expect.stringContaining('split.count'),
+    });
+  });
+
   it('refuses a shard that is not the one its name says', async () => {
     copyFileSync(paths[1]!, paths[2]!);
     expect(await refusalOf(paths[0]!)).toMatchObject({ kind: 'shard-mismatch' });

@@ -51,6 +51,11 @@ test('the tokens that begin and end a text are told by their names', () => {
 
 test.each<[string, string, string]>([
   ['refuses', "{{ raise_exception('roles must alternate') }}", 'does not take these messages (roles must alternate)'],
+  [
+    'quotes a message',
+    "{{ raise_exception('no ' ~ messages[0].content) }}",
+    'does not take these messages: send others',
+  ],
   ['is no Jinja', '{% for %}', 'does not take these messages'],
   ['makes too many bytes', 'ü'.repeat(limits.renderedPromptBytes / 2 + 1), 'makes over'],
   ['never ends', '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}', 'is not done'],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, rename, rm, statfs, utimes } from 'node:fs/promises';
+import { link, lstat, mkdir, open, readdir, rename, rm, statfs, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { evictSlices, IN_USE, sweepLeftovers } from './slice-eviction.js';
 import { digestInName, sliceKey, sliceName } from './slice-name.js';
@@ -48,6 +48,9 @@ export class SliceCache {
     try {
       // What lies here is computed with as it is: nobody else may put something in.
       await mkdir(join(folder, IN_USE), { recursive: true, mode: 0o700 });
+      if (!(await lstat(join(folder, IN_USE))).isDirectory()) {
+        return { kind: 'failed', message: `${join(folder, IN_USE)} is a link and leads elsewhere: remove it` };
+      }
       await sweepLeftovers(folder);
       const key = await sliceKey(spec);
       return (await this.#find(spec, key)) ?? (await this.#make(spec, key, options));
@@ -93,6 +96,11 @@ export class SliceCache {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
+    }
+    // A hard link to a link is that link: what it leads to is no slice of ours.
+    if (!(await lstat(path)).isFile()) {
+      await rm(path, { force: true });
+      return undefined;
     }
     const now = new Date();
     await utimes(path, now, now);

@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isSliceName } from './slice-name.js';
 
@@ -39,7 +39,7 @@ async function findSlices(folder: string): Promise<FoundSlice[]> {
     files.map(async (file) => {
       const path = join(folder, file);
       // Another worker may drop it between the two looks.
-      const stats = await stat(path).catch(() => undefined);
+      const stats = await lstat(path).catch(() => undefined);
       return stats && { path, bytes: stats.size, lastUsed: stats.mtimeMs, inUse: stats.nlink > 1 };
     }),
   );

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { link, readdir, readFile, stat, utimes } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GgufModel } from '../../../src/gguf/open-model.js';
@@ -136,4 +136,43 @@ test('a load that is ended leaves nothing half-written', async () => {
   const taken = await cache.take(specOf(0, 3), { signal: { aborted: true } });
   expect(taken.kind).toBe('aborted');
   expect(await filesOf(cache)).toEqual([]);
+});
+
+test("a slice and its folder are their owner's alone", async () => {
+  const cache = emptyCache();
+  const { path } = await held(cache, specOf(0, 1));
+  const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
+  expect([
+    await modeOf(path),
+    await modeOf(cache.options.folder),
+    await modeOf(join(cache.options.folder, 'in-use')),
+  ]).toEqual([0o600, 0o700, 0o700]);
+});
+
+test('a link that somebody has put in place of a slice is not used, and its target stays as it is', async () => {
+  const cache = emptyCache();
+  const first = await held(cache, specOf(0, 1));
+  await first.release();
+  const [name = ''] = (await readdir(cache.options.folder)).filter((file) => file.endsWith('.gguf'));
+  const target = join(folder, 'planted');
+  await writeFile(target, 'mine');
+  await rm(join(cache.options.folder, name));
+  await symlink(target, join(cache.options.folder, name));
+  const again = await held(cache, specOf(0, 1));
+  expect([again.reused, again.bytesDigest]).toEqual([false, first.bytesDigest]);
+  expect((await readFile(again.path)).subarray(0, 4).toString()).toBe('GGUF');
+  expect(await readFile(target, 'utf8')).toBe('mine');
+});
+
+test('links of slices in use are not made elsewhere', async () => {
+  const cache = emptyCache();
+  await mkdir(cache.options.folder);
+  const elsewhere = join(folder, 'elsewhere');
+  await mkdir(elsewhere);
+  await symlink(elsewhere, join(cache.options.folder, 'in-use'));
+  expect(await cache.take(specOf(0, 1))).toMatchObject({
+    kind: 'failed',
+    message: expect.stringContaining('remove it'),
+  });
+  expect(await readdir(elsewhere)).toEqual([]);
 });
