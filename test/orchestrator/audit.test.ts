@@ -33,7 +33,7 @@ const settled = (call: Promise<unknown>) =>
 /** A secured orchestrator, a launcher, and what the audit log says. */
 async function administer() {
   const orchestrator = await runSecured();
-  const { credentials } = await orchestrator.enrol('launcher', 'lena');
+  const { credentials } = await orchestrator.enrol('launcher', 'laptop');
   const client = orchestrator.call(OrchestratorServiceClient, credentials);
   const operator = orchestrator.call(OrchestratorServiceClient, orchestrator.operator.credentials);
   const list = (parts: Partial<ListAuditEventsRequest> = {}) =>
@@ -84,15 +84,15 @@ it('tells who did what to runs, nodes, tokens and certificates, and what came of
   expect(await settled(redeem(forged(await token()), 'mallory'))).toBe('TOKEN_UNKNOWN');
   const told = (await events({ pageSize: 100 })).map(short).reverse();
   for (const line of [
-    /^change \| 127\.0\.0\.1 without a certificate \| Enroll \| launcher "lena", certificate [0-9a-f]+ \| OK \| $/,
+    /^change \| 127\.0\.0\.1 without a certificate \| Enroll \| launcher "laptop", certificate [0-9a-f]+ \| OK \| $/,
     /^change \| \S+ on this machine \| CreateJoinToken \| token [0-9a-f]{12} for launcher of any name \| OK \| $/,
     /^use \| \S+ on this machine \| SetLogLevel \| log level error \| OK \| $/,
     /^change \| 127\.0\.0\.1 without a certificate \| Enroll \| agent "alpha", certificate [0-9a-f]+ \| OK \| $/,
     /^change \| admin \S+ \| CordonNode \| node 2 \| OK \| $/,
     /^change \| admin \S+ \| UncordonNode \| node 2 \| OK \| $/,
     /^change \| admin \S+ \| DrainNode \| node 2 \| OK \| $/,
-    /^refusal \| launcher lena \| StopRun \| run 9 \| NOT_FOUND \| RUN_NOT_FOUND$/,
-    /^refusal \| launcher lena \| DeleteNode \| {2}\| PERMISSION_DENIED \| ROLE_MISSING$/,
+    /^refusal \| launcher laptop \| StopRun \| run 9 \| NOT_FOUND \| RUN_NOT_FOUND$/,
+    /^refusal \| launcher laptop \| DeleteNode \| {2}\| PERMISSION_DENIED \| ROLE_MISSING$/,
     /^change \| admin \S+ \| DeleteNode \| node 2 \| OK \| $/,
     /^use \| \S+ on this machine \| Backup \| \/.*copy \| OK \| $/,
     /^refusal \| 127\.0\.0\.1 without a certificate \| Enroll \| "mallory" \| PERMISSION_DENIED \| TOKEN_UNKNOWN$/,
@@ -135,7 +135,7 @@ it('counts what is repeated and changes nothing: a flood of it is a few records,
   const after = await events({ pageSize: 1000 });
   expect(after.filter(({ kind }) => kind === 'refusal').map(short)).toEqual([
     expect.stringContaining('viewer vera | DeleteRun'),
-    expect.stringContaining('launcher lena | StopRun'),
+    expect.stringContaining('launcher laptop | StopRun'),
     ...after
       .slice(-before)
       .filter(({ kind }) => kind === 'refusal')

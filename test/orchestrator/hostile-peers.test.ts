@@ -143,7 +143,7 @@ test('a viewer creates no run, also when it asks for what a launcher may', async
     activeOnly: false,
   });
   expect(runs).toEqual([]);
-  const launcher = (await orchestrator.enrol('launcher', 'lena')).credentials;
+  const launcher = (await orchestrator.enrol('launcher', 'laptop')).credentials;
   expect((await call(launcher)).outcome?.$case).toBe('rejection');
 });
 

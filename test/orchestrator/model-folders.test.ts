@@ -30,7 +30,7 @@ async function askAsLauncher() {
   const orchestrator = await runSecured({ models: [models] });
   const client = (credentials = orchestrator.operator.credentials) =>
     orchestrator.call(OrchestratorServiceClient, credentials);
-  const launcher = client((await orchestrator.enrol('launcher', 'lena')).credentials);
+  const launcher = client((await orchestrator.enrol('launcher', 'laptop')).credentials);
   const ask = (path: string, caller = launcher) => outcome(unaryCall(caller, Service.inspectModel, inspect(path)));
   return { root, models, orchestrator, launcher, operator: client(), ask };
 }
@@ -140,7 +140,7 @@ it('An operator may name any file', async () => {
 
 it('Without a models folder a launcher is told of --models', async () => {
   const orchestrator = await runSecured();
-  const { credentials } = await orchestrator.enrol('launcher', 'lena');
+  const { credentials } = await orchestrator.enrol('launcher', 'laptop');
   const client = orchestrator.call(OrchestratorServiceClient, credentials);
   for (const path of ['tiny.gguf', '/etc/passwd']) {
     const refused = await outcome(unaryCall(client, Service.inspectModel, inspect(path)));

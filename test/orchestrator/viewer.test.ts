@@ -30,7 +30,7 @@ async function refusedRun() {
   const node = await ScriptedAgent.join(orchestrator.address, 'alpha', { instanceId: 'alpha' }, credentialsOf(agent));
   const launcher = orchestrator.call(
     OrchestratorServiceClient,
-    (await orchestrator.enrol('launcher', 'lena')).credentials,
+    (await orchestrator.enrol('launcher', 'laptop')).credentials,
   );
   const runtime = RuntimeConfig.fromPartial({ prompt: { source: { $case: 'inline', value: SECRET } } });
   const plan = { model: sampleFacts.ggufSource, facts: sampleFacts, stageCount: 1 };

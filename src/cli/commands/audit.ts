@@ -45,7 +45,7 @@ export const auditCommands = [
     summary: 'show who did what to runs, nodes, tokens and certificates of the orchestrator of this machine',
     settings: auditSettings,
     operands: {},
-    examples: ['audit --since 1h', 'audit --run 7', 'audit --by lena --follow'],
+    examples: ['audit --since 1h', 'audit --run 7', 'audit --by laptop --follow'],
     load: async () => (await import('../actions/audit.js')).auditAction,
   }),
   defineCommand({
