@@ -22,7 +22,20 @@ export const strategies: readonly Strategy[] = [singleNode, balanceByVram, minMa
 export function listCandidates(grid: SearchGrid, objective: Objective): Candidate[] {
   const orders = ordersInUse(grid, objective);
   const own = strategies.map((strategy) => candidateOf(grid, strategy, strategy.search(grid, objective, orders)));
-  return [...own, ...aimedCandidates(grid, objective, orders)];
+  const all = [...own, ...aimedCandidates(grid, objective, orders)];
+  return all.map((candidate) => neverWorse(grid, candidate, all));
+}
+
+/** Of many nodes each search looks at orders of its own, and another may come upon what this one would have liked best. */
+function neverWorse(grid: SearchGrid, candidate: Candidate, all: readonly Candidate[]): Candidate {
+  const { name, placement: own } = candidate;
+  const strategy = strategies.find((it) => it.name === name);
+  if (!strategy?.least) return candidate;
+  let best = own;
+  for (const { placement } of all) {
+    if (placement && (!best || strategy.least(placement) < strategy.least(best))) best = placement;
+  }
+  return best && best !== own ? feasibleOr(grid, name, name, best) : candidate;
 }
 
 function candidateOf(grid: SearchGrid, strategy: Strategy, stages: readonly SplitStage[] | undefined): Candidate {

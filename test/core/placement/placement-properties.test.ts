@@ -63,20 +63,24 @@ describe('a placement', () => {
     );
   });
 
-  it('of many nodes is never worse than another strategy makes it, by its own measure', () => {
-    fc.assert(
-      fc.property(wide, objective, (problem, goal) => {
-        const outcome = choosePlacement(withoutPolicy(problem), goal);
-        const [latency] = placementsOf(outcome, 'min-latency');
-        const [slowest] = placementsOf(outcome, 'min-max-stage-time');
-        for (const placement of placementsOf(outcome)) {
-          expect(latency!.secondsPerToken).toBeLessThanOrEqual(placement.secondsPerToken);
-          expect(slowest!.slowestStageSeconds).toBeLessThanOrEqual(placement.slowestStageSeconds);
-        }
-      }),
-      { numRuns: 200 },
-    );
-  });
+  // Of the fixed problems one is such that the search for least latency comes upon the least slowest stage.
+  it.each([undefined, 59225257])(
+    'of many nodes is never worse than another strategy makes it, by its own measure (seed %s)',
+    (seed) => {
+      fc.assert(
+        fc.property(wide, objective, (problem, goal) => {
+          const outcome = choosePlacement(withoutPolicy(problem), goal);
+          const [latency] = placementsOf(outcome, 'min-latency');
+          const [slowest] = placementsOf(outcome, 'min-max-stage-time');
+          for (const placement of placementsOf(outcome)) {
+            expect(latency!.secondsPerToken).toBeLessThanOrEqual(placement.secondsPerToken);
+            expect(slowest!.slowestStageSeconds).toBeLessThanOrEqual(placement.slowestStageSeconds);
+          }
+        }),
+        { numRuns: 200, ...(seed !== undefined && { seed }) },
+      );
+    },
+  );
 
   it('is found whenever there is one, and only within policy', () => {
     fc.assert(

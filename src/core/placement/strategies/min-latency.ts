@@ -7,4 +7,5 @@ export const minLatency: Strategy = {
   name: 'min-latency',
   search: (grid, _objective, orders) => searchSplits(grid, stageSeconds(grid, 'sum'), orders)?.stages,
   attempt: (grid) => searchSplits(grid, overload(grid))?.stages,
+  least: ({ secondsPerToken }) => secondsPerToken,
 };

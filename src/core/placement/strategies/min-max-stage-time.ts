@@ -7,4 +7,5 @@ export const minMaxStageTime: Strategy = {
   name: 'min-max-stage-time',
   search: (grid, _objective, orders) => searchSplits(grid, stageSeconds(grid, 'max'), orders)?.stages,
   attempt: (grid) => searchSplits(grid, overload(grid))?.stages,
+  least: ({ slowestStageSeconds }) => slowestStageSeconds,
 };

@@ -1,4 +1,5 @@
 import type { Objective } from '../objective.js';
+import type { Placement } from '../placement.js';
 import type { SearchGrid } from '../search-grid.js';
 import type { SplitStage } from '../split.js';
 
@@ -13,4 +14,6 @@ export interface Strategy {
   search(grid: SearchGrid, objective: Objective, orders: Orders): readonly SplitStage[] | undefined;
   /** Where nothing fits: the best that it could do, to say what is missing. Undefined when not even that is allowed. */
   attempt(grid: SearchGrid): readonly SplitStage[] | undefined;
+  /** The measure that it makes least, in seconds; absent where it makes none. */
+  least?(placement: Placement): number;
 }
