@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { cpSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AdminServiceClient, AdminServiceService } from '../../gen/stageplane/v1/admin_service.js';
 import { HeldStagePhase } from '../../gen/stageplane/v1/node_agent_service.js';
@@ -29,15 +29,20 @@ function startImpostor(
   return child;
 }
 
+/** Of the data folder of an agent that lives: files that come and go while it is read are left out. */
+function copyOf({ folder }: Cluster, name: string): string {
+  const copy = join(folder, 'copy');
+  cpSync(join(folder, name), copy, { recursive: true, filter: (source) => !/lock|\.new$/.test(basename(source)) });
+  return copy;
+}
+
 describe('a real agent', () => {
   it('that is a copy of a living one is refused, and that one never notices', async () => {
     const cluster = await Cluster.start(['alpha'], { flags: ['--heartbeat', '200ms'] });
     cluster.openGate();
     const runId = await cluster.create('r', 1);
     await watchUntil(cluster.client, runId, RunPhase.RUN_PHASE_RUNNING);
-    const copy = join(cluster.folder, 'copy');
-    cpSync(join(cluster.folder, 'alpha'), copy, { recursive: true });
-    rmSync(join(copy, 'lock.pid'), { force: true });
+    const copy = copyOf(cluster, 'alpha');
 
     const { code, stderr } = await startImpostor(cluster, 'alpha', copy, { STAGEPLANE_KEEPALIVE_MILLIS: '1000' }).end();
     expect(code).toBe(1);
@@ -52,8 +57,7 @@ describe('a real agent', () => {
 
   it('that replaces one which was killed takes over its node', async () => {
     const cluster = await Cluster.start(['alpha'], { flags: ['--heartbeat', '200ms'] });
-    const copy = join(cluster.folder, 'copy');
-    cpSync(join(cluster.folder, 'alpha'), copy, { recursive: true });
+    const copy = copyOf(cluster, 'alpha');
     await cluster.kill('alpha', 'SIGKILL');
     const successor = startImpostor(cluster, 'alpha', copy);
     await until(async () => (await connectedNodes(cluster)) === 1);
