@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
-import { tlsRefusal } from '../grpc/tls-refusal.js';
+import { type TlsRefusal, tlsRefusal } from '../grpc/tls-refusal.js';
 import { whyUnanswered } from '../grpc/why-unanswered.js';
 import { afterSession, type NextSession } from './after-session.js';
 import { AgentSession, type AgentSessionCallbacks, type AgentSessionEnd } from './agent-session.js';
@@ -27,6 +27,13 @@ export interface SessionKeeperOptions {
 }
 
 export type KeeperEnd = { readonly kind: 'stopped' } | { readonly kind: 'refused'; readonly message: string };
+
+const adviceFor: Readonly<Record<TlsRefusal, string>> = {
+  'certificate-required': 'certificates are asked for here and this agent has none: start it with --join and a token',
+  'certificate-refused': 'the certificate of this agent is not taken here: start it with --join and a new token',
+  'foreign-orchestrator':
+    'what answers here is not the orchestrator that was joined; nothing was said to it: check the address',
+};
 
 /** Keeps one session open, one after the other, until it is stopped or the orchestrator will never have this agent. */
 export class SessionKeeper {
@@ -99,8 +106,7 @@ export class SessionKeeper {
     switch (end.kind) {
       case 'failed': {
         const refusal = await tlsRefusal(address, end.error, showed);
-        if (refusal)
-          return logger.warn({ address, why: refusal }, 'no certificate that is taken here; run stageplane join');
+        if (refusal) return logger.warn({ address, why: refusal, detail: end.error.message }, adviceFor[refusal]);
         const unanswered = whyUnanswered(end.error);
         if (unanswered) return logger.warn({ address, why: unanswered }, 'no orchestrator answers; trying again');
         return logger.warn({ address, reason: end.error.reason, why: end.error.message }, 'session failed');

@@ -14,10 +14,10 @@ export function callGuard(connections: Connections, rates: CallRates): ServerInt
   const resetsOf = new WeakMap<Http2Session, TokenBucket>();
   return ({ requestStream }, call) => {
     const { remoteAddress, remotePort } = call.getConnectionInfo();
-    if (remoteAddress !== undefined && remotePort !== undefined) connections.called(remoteAddress, remotePort);
     const serial = call.getAuthContext().sslPeerCertificate?.serialNumber;
     const wait = rates.take(serial ?? call.getPeer(), performance.now());
     const session = sessionOf(call);
+    if (remoteAddress !== undefined && remotePort !== undefined) connections.called(remoteAddress, remotePort, session);
     const onReset = () => {
       if (!session || session.destroyed) return;
       const bucket = resetsOf.get(session) ?? new TokenBucket(resets, performance.now());

@@ -1,6 +1,6 @@
 import { limits } from '../core/limits.js';
 import type { ConnectionBounds } from './connections.js';
-import { firstCallMillis } from './patience.js';
+import { firstCallMillis, lastWordsMillis } from './patience.js';
 
 /** Of the port of launchers and agents. */
 export const publicBounds: ConnectionBounds = {
@@ -8,6 +8,7 @@ export const publicBounds: ConnectionBounds = {
   perAddress: limits.connectionsPerAddress,
   strangers: limits.strangers,
   firstCallMillis,
+  lastWordsMillis,
 };
 
 /** Of the port where tokens are redeemed. */
@@ -16,6 +17,7 @@ export const enrollBounds: ConnectionBounds = {
   perAddress: limits.enrollConnectionsPerAddress,
   strangers: limits.enrollConnections,
   firstCallMillis,
+  lastWordsMillis,
 };
 
 /** Of a socket that its owner alone may open: the only bound is one against accidents. */
@@ -24,4 +26,5 @@ export const localBounds: ConnectionBounds = {
   perAddress: limits.connectionsPerAddress,
   strangers: limits.connectionsPerAddress,
   firstCallMillis: undefined,
+  lastWordsMillis,
 };

@@ -1,3 +1,4 @@
+import type { Http2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 
@@ -11,12 +12,20 @@ export interface ConnectionBounds {
   readonly strangers: number;
   /** Milliseconds that one may take to make its first call, its TLS handshake included; undefined: for ever. */
   readonly firstCallMillis: number | undefined;
+  /** Milliseconds that its socket may outlive its HTTP/2 session, or twice as many. */
+  readonly lastWordsMillis: number;
 }
+
+type Session = Pick<Http2Session, 'destroyed'>;
 
 interface Connection {
   readonly socket: Socket;
   readonly from: string;
   readonly timer: NodeJS.Timeout | undefined;
+  /** From its first call. */
+  session?: Session | undefined;
+  /** Its session was over when we last looked. */
+  isEnding?: boolean;
 }
 
 /**
@@ -30,6 +39,7 @@ export class Connections {
   private readonly strangers = new Map<string, Map<string, Connection>>();
   private strangerCount = 0;
   private nextUnix = 1;
+  private looking: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly bounds: ConnectionBounds,
@@ -49,8 +59,9 @@ export class Connections {
       return false;
     }
     const id = nameOf(from, remotePort);
-    const connection = { socket, from, timer: this.await(id) };
+    const connection: Connection = { socket, from, timer: this.await(id) };
     this.open.set(id, connection);
+    this.looking ??= setInterval(() => this.endSilenced(), this.bounds.lastWordsMillis).unref();
     this.perAddress.set(from, (this.perAddress.get(from) ?? 0) + 1);
     const group = this.strangers.get(from) ?? new Map<string, Connection>();
     this.strangers.set(from, group.set(id, connection));
@@ -60,10 +71,12 @@ export class Connections {
   }
 
   /** A call has begun on the connection from there: it is a stranger no more. */
-  called(from: string, port: number): void {
+  called(from: string, port: number, session: Session | undefined): void {
     const id = nameOf(from, port);
     const connection = this.open.get(id);
-    if (connection) this.introduce(id, connection);
+    if (!connection) return;
+    connection.session = session;
+    this.introduce(id, connection);
   }
 
   /** Ends those that have not made a call: nothing of theirs is lost. */
@@ -73,6 +86,18 @@ export class Connections {
 
   dropAll(): void {
     for (const { socket } of this.open.values()) socket.destroy();
+  }
+
+  /**
+   * A session that is destroyed waits for the write that is under way, and only then ends its socket. Over TLS that write may
+   * never be over, and nobody reads any more who would notice that the peer has gone: the socket would stay for ever.
+   */
+  private endSilenced(): void {
+    for (const connection of this.open.values()) {
+      if (!connection.session?.destroyed) continue;
+      if (connection.isEnding) connection.socket.destroy();
+      connection.isEnding = true;
+    }
   }
 
   private makeRoom(from: string): boolean {
@@ -125,6 +150,9 @@ export class Connections {
     const left = (this.perAddress.get(from) ?? 1) - 1;
     if (left === 0) this.perAddress.delete(from);
     else this.perAddress.set(from, left);
+    if (this.open.size > 0) return;
+    clearInterval(this.looking);
+    this.looking = undefined;
   }
 }
 

@@ -9,6 +9,9 @@ export const handshakeMillis = Math.min(asked, limits.handshakeMillis);
 /** Milliseconds from the connection to its first call. */
 export const firstCallMillis = Math.min(asked, limits.firstCallMillis);
 
+/** Milliseconds that a socket may outlive its session. */
+export const lastWordsMillis = Math.min(asked, limits.lastWordsMillis);
+
 /** Milliseconds that a client may leave a message lie which is meant for it. */
 export const unreadMillis = Math.min(asked, limits.slowReaderMillis);
 

@@ -60,41 +60,55 @@ const floods: Record<string, (round: number) => Buffer> = {
 
 test.each(Object.entries(floods))('a flood of %s ends that connection at most', async (name, next) => {
   const siege = await Siege.begin();
-  const held = await siege.withstand(name, async () => {
-    await Promise.all([1, 2, 3, 4].map(() => flood(siege, 60, next)));
-  });
+  const held = await siege.withstand(name, () => floodFourTimes(siege, 60, next));
   expect(held.memory).toBeLessThan(MOST_GROWTH);
 });
 
-test('a connection on which calls are taken back again and again is ended', async () => {
-  const siege = await Siege.begin();
+async function floodFourTimes(siege: Siege, rounds: number, next: (round: number) => Buffer): Promise<void> {
+  await Promise.all([1, 2, 3, 4].map(() => flood(siege, rounds, next)));
+}
+
+/** A viewer may do little, and attacks with that. */
+const ways = [
+  ['in plain text', { secured: false }],
+  ['over mutual TLS', { secured: true }],
+] as const;
+
+test.each(ways)('a connection on which calls are taken back again and again is ended: %s', async (way, how) => {
+  const siege = await Siege.begin(how);
   const socket = await siege.connect();
   const twice = limits.resetsAtOnce * 2;
   // In pieces: what is taken back in the packet that brings it never becomes a call.
   socket.write(Buffer.concat([preface, settingsFrame()]));
   for (let index = 0; index < twice && socket.writable; index += 1) {
-    socket.write(Buffer.concat([call(index, subscribe), cancel(index)]));
+    socket.write(Buffer.concat([call(index, watch), cancel(index)]));
     if (index % 16 === 0) await siege.ask();
   }
   await allEnded([socket]);
-});
-
-test('messages that inflate to a thousand times their size are refused as they are', async () => {
-  const siege = await Siege.begin();
-  const bomb = gzipSync(Buffer.alloc(limits.serverReceiveBytes - 16));
-  const message = Buffer.concat([Buffer.of(1, 0, 0, bomb.length >> 8, bomb.length & 255), bomb]);
-  const window = Buffer.concat(Array.from({ length: Math.floor(60_000 / message.length) }, () => message));
-  const held = await siege.withstand('messages that inflate', async () => {
-    const next = (round: number) =>
-      Buffer.concat([
-        call(round, subscribe, { 'grpc-encoding': 'gzip' }),
-        dataFrames(idOf(round), window, false),
-        http2Frame(frameType.window, 0, 0, Buffer.of(0, 0, 255, 255)),
-      ]);
-    await Promise.all([1, 2, 3, 4].map(() => flood(siege, 40, next)));
-  });
+  const next = floods['calls that are taken back at once']!;
+  const held = await siege.withstand(`calls that are taken back ${way}`, () => floodFourTimes(siege, 60, next));
   expect(held.memory).toBeLessThan(MOST_GROWTH);
 });
+
+test.each(ways)(
+  'messages that inflate to a thousand times their size are refused as they are: %s',
+  async (way, how) => {
+    const siege = await Siege.begin(how);
+    const bomb = gzipSync(Buffer.alloc(limits.serverReceiveBytes - 16));
+    const message = Buffer.concat([Buffer.of(1, 0, 0, bomb.length >> 8, bomb.length & 255), bomb]);
+    const window = Buffer.concat(Array.from({ length: Math.floor(60_000 / message.length) }, () => message));
+    const held = await siege.withstand(`messages that inflate ${way}`, async () => {
+      const next = (round: number) =>
+        Buffer.concat([
+          call(round, reflect, { 'grpc-encoding': 'gzip' }),
+          dataFrames(idOf(round), window, false),
+          http2Frame(frameType.window, 0, 0, Buffer.of(0, 0, 255, 255)),
+        ]);
+      await floodFourTimes(siege, 40, next);
+    });
+    expect(held.memory).toBeLessThan(MOST_GROWTH);
+  },
+);
 
 test('answers that nobody reads are dropped with their calls', async () => {
   const siege = await Siege.begin();
@@ -125,7 +139,8 @@ test('a call is reset whose client is alive and reads nothing of it, and other c
   const session = http2.connect(`http://${siege.address}`, { settings: { initialWindowSize: 0 } });
   const request = (path: string) =>
     session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' });
-  const [unread, other] = [request(watch), request(subscribe)];
+  // The other one is never asked anything, so it has nothing to say.
+  const [unread, other] = [request(watch), request(reflect)];
   for (const stream of [unread, other]) stream.on('error', () => {});
   unread.end(Buffer.alloc(5));
   await once(unread, 'close').catch(() => {});
@@ -137,14 +152,45 @@ test('a call is reset whose client is alive and reads nothing of it, and other c
 test('of thousands of connections that say nothing a few hundred stay, and not for long', async () => {
   const siege = await Siege.begin();
   const held = await siege.withstand('silent connections', async () => {
-    const sockets: Socket[] = [];
-    // Not all at once: a kernel whose queue is full forgets some, and their clients would never hear of it.
-    while (sockets.length < 3000) {
-      sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => siege.connect()))));
-    }
-    await allEnded(sockets);
+    await allEnded(await inHundreds(30, () => siege.connect()));
   });
   expect(held.files).toBeLessThan(limits.strangers + 200);
+  expect(held.memory).toBeLessThan(MOST_GROWTH);
+});
+
+/** Not all at once: a kernel whose queue is full forgets some, and their clients would never hear of it. */
+async function inHundreds(times: number, make: () => Promise<Socket>): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let made = 0; made < times; made += 1) {
+    sockets.push(...(await Promise.all(Array.from({ length: 100 }, make))));
+  }
+  return sockets;
+}
+
+/** A record of TLS that says it has 512 bytes, and the beginning of a ClientHello in it. */
+const halfHello = Buffer.of(22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3, 1, 2, 3);
+
+test('over mutual TLS neither stay who say nothing, begin a handshake, or end it and say nothing then', async () => {
+  const siege = await Siege.begin({ secured: true });
+  const held = await siege.withstand('silent connections over mutual TLS', async () => {
+    const silent = await inHundreds(8, () => siege.connectRaw());
+    const half = await inHundreds(8, () => siege.connectRaw());
+    for (const socket of half) socket.write(halfHello);
+    const shaken = await inHundreds(2, () => siege.connect());
+    await allEnded([...silent, ...half, ...shaken]);
+  });
+  expect(held.files).toBeLessThan(limits.strangers + 200);
+  expect(held.memory).toBeLessThan(MOST_GROWTH);
+});
+
+test('nor on the port where tokens are redeemed, where fewer find room', async () => {
+  const siege = await Siege.begin({ secured: true });
+  const held = await siege.withstand('silent connections of those without a certificate', async () => {
+    const sockets = await inHundreds(4, () => siege.connectRaw(siege.enrollAddress));
+    for (const socket of sockets.slice(200)) socket.write(halfHello);
+    await allEnded(sockets);
+  });
+  expect(held.files).toBeLessThan(limits.enrollConnectionsPerAddress + 200);
   expect(held.memory).toBeLessThan(MOST_GROWTH);
 });
 

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { Metadata, status } from '@grpc/grpc-js';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { AdminServiceService as Admin } from '../../gen/stageplane/v1/admin_service.js';
 import {
   EnrollmentServiceService as Enrollment,
@@ -20,7 +22,7 @@ import { orchestratorCredentials } from '../../src/grpc/tls-credentials.js';
 import { sampleHello, samplePlan } from '../core/machine/samples.js';
 import { runOrchestrator } from '../support/running-orchestrator.js';
 import { ScriptedAgent } from '../support/scripted-agent.js';
-import { runSecured } from '../support/secured-orchestrator.js';
+import { forged, runSecured } from '../support/secured-orchestrator.js';
 
 const longer = (bytes: number) => 'x'.repeat(bytes + 1);
 const more = <T>(entries: number, entry: T): T[] => Array.from({ length: entries + 1 }, () => entry);
@@ -186,3 +188,74 @@ test('join tokens that have not expired', async () => {
   const refused = made.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
   expect(refused).toMatchObject([{ code: status.RESOURCE_EXHAUSTED }]);
 });
+
+test('messages of a session come at their pace, and none is lost', async () => {
+  const { address } = await runOrchestrator();
+  const agent = await ScriptedAgent.join(address, 'alpha');
+  const late = 1000;
+  const began = performance.now();
+  for (let sequence = 1; sequence <= limits.messagesAtOnce + late; sequence += 1) {
+    agent.say({ $case: 'heartbeat', value: { sequence: BigInt(sequence), devices: [], stages: [] } });
+  }
+  let heard = 0n;
+  while (heard < limits.messagesAtOnce + late) heard = (await agent.next('heartbeatAck')).sequence;
+  // Never sooner, however fast the machine; Hello was one of those at once.
+  expect(performance.now() - began).toBeGreaterThan((late * 1000) / limits.messagesPerSecond);
+});
+
+describe('where tokens are redeemed', () => {
+  test('one address has so many connections, of which the oldest that says nothing goes first', async () => {
+    const orchestrator = await runSecured();
+    const sockets = await silentConnections(
+      orchestrator.enrollAddress,
+      '127.0.0.1',
+      limits.enrollConnectionsPerAddress,
+    );
+    expect((await orchestrator.enrol('viewer', 'vera')).answer.name).toBe('vera');
+    await expect.poll(() => sockets[0]!.closed).toBe(true);
+    expect(sockets.at(-1)!.closed).toBe(false);
+  });
+
+  test('one address that has redeemed tokens by all its connections gets no other', async () => {
+    const orchestrator = await runSecured();
+    const asked = () => orchestrator.redeem(forgedToken, 'alpha');
+    const forgedToken = forged(await orchestrator.token());
+    const clients = more(limits.enrollConnectionsPerAddress - 1, 0).map(() => {
+      const { ca } = orchestrator.operator.credentials;
+      return dial(orchestrator.enrollAddress, EnrollmentServiceClient, clientOptions, orchestratorCredentials(ca));
+    });
+    const request = { secret: '', csr: Buffer.alloc(1), name: '', defaultName: '', instanceId: '' };
+    const refusals = clients.map((client) => unaryCall(client, Enrollment.enroll, request).catch((error) => error));
+    for (const refusal of await Promise.all(refusals)) expect(refusal).toMatchObject({ reason: 'INVALID_FIELDS' });
+    await expect(asked()).rejects.toMatchObject({ code: status.UNAVAILABLE });
+    for (const client of clients) client.close();
+    await expect.poll(() => asked().catch(({ reason }) => reason), { timeout: 30_000 }).toBe('TOKEN_UNKNOWN');
+  });
+
+  test('all addresses together have so many', async () => {
+    const { enrollAddress } = await runSecured();
+    const each = limits.enrollConnectionsPerAddress;
+    const groups: Socket[][] = [];
+    // All of 127.0.0.0/8 is this machine, on Linux.
+    for (const host of ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']) {
+      groups.push(await silentConnections(enrollAddress, host, each));
+    }
+    const sockets = groups.flat();
+    const room = limits.enrollConnections;
+    await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBe(sockets.length - room);
+    // Those of the last address are there, each in the place of one of an address that had more.
+    expect(groups.at(-1)!.filter(({ closed }) => !closed).length).toBeGreaterThan(0);
+  });
+});
+
+async function silentConnections(address: string, from: string, count: number): Promise<Socket[]> {
+  const [host, port] = address.split(':');
+  const sockets: Socket[] = [];
+  for (let made = 0; made < count; made += 1) {
+    const socket = connect({ host, port: Number(port), localAddress: from }).on('error', () => {});
+    onTestFinished(() => void socket.destroy());
+    await once(socket.resume(), 'connect');
+    sockets.push(socket);
+  }
+  return sockets;
+}

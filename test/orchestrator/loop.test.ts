@@ -2,6 +2,7 @@ import { status } from '@grpc/grpc-js';
 import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { millis, nodeId, runId, sessionId, wallMillis } from '../../src/core/ids.js';
+import { limits } from '../../src/core/limits.js';
 import type { Draft } from '../../src/core/machine/draft.js';
 import type { ClusterEvent } from '../../src/core/machine/events.js';
 import { defaultTimings } from '../../src/core/machine/timings.js';
@@ -161,6 +162,21 @@ describe('the loop', () => {
     await expect(create(loop, 'c')).rejects.toMatchObject({ reason: 'STORE_FAILED' });
     // Taken in by the turn between, and not again.
     expect(abandoned[1]?.events.map(({ kind }) => kind)).toEqual(['run-requested']);
+  });
+
+  it('refuses requests while too many events wait, and lets those who say much wait for room (I16)', async () => {
+    const { loop } = startLoop();
+    join(loop);
+    const fired: ClusterEvent = { kind: 'timer-fired', timer: { kind: 'grace', nodeId: nodeId(9n) } };
+    for (let waiting = 1; waiting < limits.queuedEvents - 1; waiting += 1) loop.post(fired);
+    const last = create(loop, 'a');
+    await expect(create(loop, 'b')).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED, reason: 'OVERLOADED' });
+    const order: string[] = [];
+    const room = loop.hasRoom().then(() => order.push('room'));
+    await expect(last.finally(() => order.push('the last one'))).resolves.toMatchObject({ kind: 'run' });
+    await room;
+    expect(order).toEqual(['room', 'the last one']);
+    await expect(create(loop, 'b')).resolves.toMatchObject({ kind: 'run' });
   });
 
   it('answers those who wait when it stops', async () => {

@@ -20,7 +20,7 @@ import { temporaryFolder } from './temporary-folder.js';
 export type SecuredOrchestrator = Awaited<ReturnType<typeof runSecured>>;
 
 type SecuredOptions = Partial<
-  Pick<OrchestratorConfig, 'dataFolder' | 'certificateLifetime' | 'models' | 'tokenEndpoints'>
+  Pick<OrchestratorConfig, 'dataFolder' | 'certificateLifetime' | 'models' | 'tokenEndpoints' | 'logger'>
 >;
 
 /** A real orchestrator whose folder was initialised, on free ports, stopped with the test. */
@@ -36,7 +36,7 @@ export async function runSecured(options: SecuredOptions = {}) {
     certificateLifetime: options.certificateLifetime,
     timings: defaultTimings,
     tokenEndpoints: options.tokenEndpoints ?? readyEndpoints,
-    logger: pino({ level: process.env.TEST_LOG ?? 'silent' }),
+    logger: options.logger ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
   });
   const admin = dial(`unix:${orchestrator.adminSocket}`, AdminServiceClient);
   const enrollAddress = orchestrator.enrollAddress ?? '';
