@@ -8,6 +8,7 @@ import { RpcError } from '../grpc/rpc-error.js';
 import { type Credentials, readCredentials, writeCredentials } from '../pki/credential-folder.js';
 import { type Joined, join } from '../pki/join.js';
 import { type JoinToken, parseToken, secretDigest } from '../pki/join-token.js';
+import { forgetJoiningKey, joiningKey } from '../pki/joining-key.js';
 import { identityOf, type PeerIdentity } from '../pki/peer-identity.js';
 import { writeFileAtomically } from '../process/write-file-atomically.js';
 import type { AgentConfig } from './agent-config.js';
@@ -66,7 +67,14 @@ async function enrol(
   stopped: AbortSignal,
 ): Promise<NodeAccessOpened> {
   const address = config.enroll ?? nextPort(config.orchestrator[0] ?? '');
-  const request = { address, token, name: config.name ?? '', defaultName: nodeName(), instanceId };
+  const request = {
+    address,
+    token,
+    name: config.name ?? '',
+    defaultName: nodeName(),
+    instanceId,
+    key: () => joiningKey(folder, token),
+  };
   const joined = await untilAnswered(() => join(request), config.logger, stopped);
   if (!joined) return { kind: 'stopped' };
   if (joined instanceof RpcError) return refuse(joined.message);
@@ -77,6 +85,7 @@ async function enrol(
   }
   const problem = writeCredentials(folder, 'agent', credentials) ?? keepMark(folder, token);
   if (problem !== undefined) return refuse(problem);
+  forgetJoiningKey(folder);
   config.logger.info({ name: identity.name, node: identity.nodeId, serial: identity.serial }, 'joined by token');
   return { kind: 'open', access: { folder, credentials, identity } };
 }

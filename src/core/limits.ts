@@ -281,10 +281,10 @@ export const limits = {
    * Records of the audit log kept, of each kind, oldest forgotten first: some 200 bytes each. What changed something is
    * kept longest; refusals by themselves, since anybody can make them.
    */
-  auditRecords: { change: 100_000, use: 20_000, refusal: 20_000 },
+  auditRecords: { change: 50_000, run: 50_000, use: 20_000, refusal: 20_000 },
   /** Milliseconds in which the same call of the same caller that changes nothing is counted instead of written again. */
   auditWindowMillis: 60_000,
-  /** Different calls of one kind in such a window that are written by themselves; what goes beyond is counted as one. */
+  /** Different calls of one kind, and of one sort of caller, in such a window that are written by themselves; what goes beyond is counted as one. */
   auditPerWindow: 100,
   /** Milliseconds that a record may wait whose call changed nothing, so that many are one write. */
   auditWaitMillis: 1000,

@@ -2,13 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
 import type { ClusterEvent } from '../core/machine/events.js';
+import type { StoredWorld } from '../core/machine/state.js';
 import type { Timings } from '../core/machine/timings.js';
 import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
 import { nextPort } from '../grpc/next-port.js';
-import { readAuthorityFolder } from '../pki/authority-folder.js';
+import { markSecure, readAuthorityFolder } from '../pki/authority-folder.js';
 import { certificateDigest } from '../pki/certificate-digest.js';
 import type { Credentials } from '../pki/credential-folder.js';
-import { isInitialised } from '../pki/is-initialised.js';
+import { authorityFolder, isInitialised } from '../pki/is-initialised.js';
 import { issueOrchestratorNode } from '../pki/issue-orchestrator-node.js';
 import { serialNumber } from '../pki/serial-number.js';
 import { prepareDataFolder } from '../process/data-folder.js';
@@ -157,7 +158,7 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const post = (event: ClusterEvent) => opened.loop.post(event);
   const audit = new AuditLog(store, systemClock, logger);
   const isRevoked = (serial: string) => opened.loop.world.certificates.get(serial)?.revoked ?? false;
-  const security = await openSecurity(config, new Gatekeeper(isRevoked, systemClock, refusalsTo(audit)));
+  const security = await openSecurity(config, stored, new Gatekeeper(isRevoked, systemClock, refusalsTo(audit)));
   const credentials = security && (await nodeCredentials(security));
   const { endpoints, close: closeDataPlane } = tokenEndpoints
     ? { endpoints: tokenEndpoints(post), close: async () => {} }
@@ -182,11 +183,18 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
 /** Undefined where nobody has run `stageplane init`. A folder that is damaged is refused, never taken for one without. */
 async function openSecurity(
   { dataFolder, certificateLifetime = limits.certificateMillis }: OrchestratorConfig,
+  { certificates, tokens }: StoredWorld,
   gatekeeper: Gatekeeper,
 ): Promise<Security | undefined> {
   const read = await readAuthorityFolder(dataFolder);
+  if (read.kind === 'missing' && certificates.length + tokens.length > 0) {
+    const message = `the database of ${dataFolder} has certificates or tokens, and ${authorityFolder(dataFolder)} is not there: put a backup of that folder in its place, or run \`stageplane init\`, after which all join anew`;
+    throw new StartupError('CERTIFICATES_UNUSABLE', message);
+  }
   if (read.kind === 'missing') return undefined;
   if (read.kind === 'refused') throw new StartupError('CERTIFICATES_UNUSABLE', read.message);
+  const marked = markSecure(dataFolder);
+  if (marked.kind === 'refused') throw new StartupError(marked.reason, marked.message);
   const end = read.own.authority.certificate.notAfter;
   if (end.getTime() <= systemClock.wall()) {
     const message = `the CA of ${dataFolder} has expired on ${end.toISOString()}: make a new one with \`stageplane init --force\`, after which all join anew`;

@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { refusalOf } from '../process/folder-refusal.js';
+import { type FolderRefusal, refusalOf } from '../process/folder-refusal.js';
 import { syncFolder } from '../process/sync-folder.js';
-import { writeFileAtomically } from '../process/write-file-atomically.js';
+import { type FileWritten, writeFileAtomically } from '../process/write-file-atomically.js';
 import { type Authority, type AuthorityFiles, readAuthority } from './authority.js';
-import { authorityFolder, isInitialised } from './is-initialised.js';
+import { authorityFolder, isInitialised, securityMark } from './is-initialised.js';
 import type { Credential } from './issue-server.js';
 import { readSecretFile } from './secret-file.js';
 
@@ -43,6 +43,7 @@ const files = {
 export async function readAuthorityFolder(dataFolder: string): Promise<AuthorityRead> {
   if (!isInitialised(dataFolder)) return { kind: 'missing' };
   const folder = authorityFolder(dataFolder);
+  if (!existsSync(folder)) return refuse(`everyone shows a certificate here, and the folder ${folder} is missing`);
   const texts: Record<string, string> = {};
   for (const key of ['ca', 'caKey', 'server', 'serverKey'] as const) {
     const path = join(folder, files[key]);
@@ -88,7 +89,9 @@ export function writeAuthorityFolder(
       const written = writeFileAtomically(join(unfinished, name), content);
       if (written.kind === 'refused') return written;
     }
-    const replaced = existsSync(folder) ? `${folder}.${suffix}` : undefined;
+    const marked = markSecure(dataFolder);
+    if (marked.kind === 'refused') return marked;
+    const replaced = lstatSync(folder, { throwIfNoEntry: false }) ? `${folder}.${suffix}` : undefined;
     if (replaced !== undefined) renameSync(folder, replaced);
     renameSync(unfinished, folder);
     syncFolder(dataFolder);
@@ -96,6 +99,11 @@ export function writeAuthorityFolder(
   } catch (error) {
     return refusalOf(error, dataFolder);
   }
+}
+
+/** From here on a start without the folder is refused: between two renames it is not there, nor after somebody removed it. */
+export function markSecure(dataFolder: string): FileWritten | FolderRefusal {
+  return writeFileAtomically(securityMark(dataFolder), 'stageplane init was run here: see pki\n');
 }
 
 /** Puts another certificate of the same key in place. Undefined when it is there, otherwise the sentence that says why not. */

@@ -17,7 +17,7 @@ import { certificateDigest } from './certificate-digest.js';
 import { requestCertificate } from './certificate-request.js';
 import type { Credentials } from './credential-folder.js';
 import type { JoinToken } from './join-token.js';
-import { makeKeyPair } from './key-pair.js';
+import { type KeyPair, makeKeyPair } from './key-pair.js';
 
 export interface JoinRequest {
   /** `host:port` of EnrollmentService. */
@@ -28,6 +28,8 @@ export interface JoinRequest {
   readonly defaultName: string;
   /** Of an agent's data folder; empty for others. */
   readonly instanceId: string;
+  /** Asked for when the server is known; by default a new one, of which nothing is left when the answer is lost. */
+  readonly key?: () => Promise<KeyPair>;
 }
 
 export interface Joined {
@@ -39,14 +41,15 @@ export interface Joined {
  * Becomes somebody: finds the CA that the token names, and says the secret to nobody but a server of that CA. Rejects with
  * RpcError.
  */
-export async function join({ address, token, name, defaultName, instanceId }: JoinRequest): Promise<Joined> {
+export async function join(request: JoinRequest): Promise<Joined> {
+  const { address, token, name, defaultName, instanceId, key: keyToUse = makeKeyPair } = request;
   const ca = await findAuthority(address, token.caDigest);
-  const key = await makeKeyPair();
+  const key = await keyToUse();
   const csr = Buffer.from(await requestCertificate(key));
   const client = dial(address, EnrollmentServiceClient, clientOptions, orchestratorCredentials(ca));
   try {
-    const request = { secret: token.secret, csr, name, instanceId, defaultName };
-    const answer = await unaryCall(client, service.enroll, request).catch((error: RpcError) => {
+    const asked = { secret: token.secret, csr, name, instanceId, defaultName };
+    const answer = await unaryCall(client, service.enroll, asked).catch((error: RpcError) => {
       throw unrelated(error, address);
     });
     return { credentials: { ca, certificate: answer.certificate, privateKey: key.privateKey }, answer };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { limits } from '../core/limits.js';
 import { type FolderRefusal, refusalOf, refuse } from './folder-refusal.js';
+import { makePrivate } from './private-file.js';
 
 export interface FolderLock {
   readonly kind: 'locked';
@@ -27,6 +28,8 @@ export function lockFolder(folder: string): FolderLock | FolderRefusal {
   const pidFile = join(folder, 'lock.pid');
   let db: Database.Database | undefined;
   try {
+    // Whoever may read it can lock it, and keep us out.
+    makePrivate(join(folder, 'lock.db'));
     db = new Database(join(folder, 'lock.db'), { timeout: limits.lockWaitMillis });
     // Nothing is ever written, so no journal need lie beside the lock.
     db.pragma('journal_mode = MEMORY');

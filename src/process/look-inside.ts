@@ -28,22 +28,36 @@ export async function lookInside(path: string, folders: readonly string[]): Prom
 }
 
 /**
- * Goes up from what cannot be resolved to the first folder that can be: what lies behind a link out is `outside` whether
- * it is there or not, so that nobody learns of a file by asking for it.
+ * What cannot be resolved is looked for from the top down to the first name that is missing: what lies behind a link out is
+ * `outside` whether it is there or not, so that nobody learns of a file by asking for it, and a path of a thousand names that
+ * are not there costs as little as one of one (I16).
  */
 async function follow(candidate: string, roots: readonly string[]): Promise<Whereabouts> {
-  for (let path = candidate; ; path = dirname(path)) {
+  const whole = await realpath(candidate).catch(() => undefined);
+  if (whole !== undefined) {
+    return isHeld(whole, roots) ? { kind: 'inside', path: candidate, real: whole } : { kind: 'outside' };
+  }
+  let last: string | undefined;
+  for (const path of fromTheTop(candidate)) {
     const real = await realpath(path).catch(() => undefined);
     if (real !== undefined) {
-      if (!isHeld(real, roots)) return { kind: 'outside' };
-      return path === candidate ? { kind: 'inside', path, real } : { kind: 'absent' };
+      last = real;
+      continue;
     }
     const isBrokenLink = await lstat(path).then(
       (found) => found.isSymbolicLink(),
       () => false,
     );
-    if (isBrokenLink || path === dirname(path)) return { kind: 'outside' };
+    return last !== undefined && !isBrokenLink && isHeld(last, roots) ? { kind: 'absent' } : { kind: 'outside' };
   }
+  // It came to be while we looked.
+  return last !== undefined && isHeld(last, roots) ? { kind: 'absent' } : { kind: 'outside' };
+}
+
+/** The folders of an absolute path from the root on, and itself. */
+function fromTheTop(path: string): string[] {
+  const above = dirname(path);
+  return above === path ? [path] : [...fromTheTop(above), path];
 }
 
 function isHeld(path: string, folders: readonly string[]): boolean {

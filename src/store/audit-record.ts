@@ -2,11 +2,12 @@ import type { WallMillis } from '../core/ids.js';
 
 /**
  * What a call came to. Each kind is bounded by itself, so that no flood of one pushes out another (I16):
- * `change` changed something durable, `use` did not, `refusal` was not let do it, or failed.
+ * `change` changed something durable, `use` did not, `refusal` was not let do it, or failed. What changed a run is `run`: a
+ * launcher makes and stops as many as it likes, and must not push out who made tokens, revoked or took nodes away.
  */
-export type AuditKind = 'change' | 'use' | 'refusal';
+export type AuditKind = 'change' | 'run' | 'use' | 'refusal';
 
-export const auditKinds: readonly AuditKind[] = ['change', 'use', 'refusal'];
+export const auditKinds: readonly AuditKind[] = ['change', 'run', 'use', 'refusal'];
 
 /** Who did what to which thing, and with what result; never what a prompt, a text or a secret says. */
 export interface AuditRecord extends AuditSubject {

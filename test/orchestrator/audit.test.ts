@@ -10,6 +10,7 @@ import {
   OrchestratorServiceClient,
   OrchestratorServiceService as Public,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { limits } from '../../src/core/limits.js';
 import { dial, streamCall, unaryCall } from '../../src/grpc/client.js';
 import { descriptorSet } from '../../src/grpc/descriptor-set.js';
 import {
@@ -18,8 +19,11 @@ import {
   auditedEnrollmentMethods,
   auditedOrchestratorMethods,
 } from '../../src/orchestrator/audit/audited-methods.js';
+import { Repeats } from '../../src/orchestrator/audit/repeats.js';
 import { renew } from '../../src/pki/renew.js';
+import type { AuditIdentity } from '../../src/store/audit-record.js';
 import { samplePlan } from '../core/machine/samples.js';
+import { sampleRecord } from '../store/sample-changes.js';
 import { runOrchestrator } from '../support/running-orchestrator.js';
 import { forged, runSecured } from '../support/secured-orchestrator.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -141,6 +145,16 @@ it('counts what is repeated and changes nothing: a flood of it is a few records,
       .filter(({ kind }) => kind === 'refusal')
       .map(short),
   ]);
+});
+
+test('strangers, however many, do not hide what holders of certificates were refused', () => {
+  const repeats = new Repeats();
+  const refusal = (by: Partial<AuditIdentity>) =>
+    repeats.take(sampleRecord(1, { kind: 'refusal', by: { ...sampleRecord(1).by, ...by } }));
+  const strangers = Array.from({ length: 500 }, (_, at) => refusal({ kind: 'stranger', address: `2001:db8::${at}` }));
+  expect(strangers.filter((record) => record !== undefined)).toHaveLength(limits.auditPerWindow);
+  expect(refusal({ kind: 'certificate', serial: 'a1' })).toMatchObject({ by: { serial: 'a1' } });
+  expect(repeats.drain()).toMatchObject([{ by: { kind: 'several' }, count: 400 }]);
 });
 
 it('pages backwards, goes on where a reader was, and filters', async () => {

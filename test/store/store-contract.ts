@@ -83,16 +83,18 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
 
     test('forgets the oldest records of the audit log, kind by kind, and gives no id twice (I16)', () => {
       store.close();
-      const bounds = { auditRecords: { change: 600, use: 50, refusal: 20 } };
+      const bounds = { auditRecords: { change: 600, run: 30, use: 50, refusal: 20 } };
       store = open(bounds);
       store.commit(changesOf({ ...store.load().cluster, epoch: 1n }));
       for (let batch = 0; batch < 16; batch++) {
         store.addAudit(Array.from({ length: 100 }, (_, at) => sampleRecord(batch * 100 + at, { kind: 'refusal' })));
+        store.addAudit(Array.from({ length: 40 }, (_, at) => sampleRecord(batch * 40 + at, { kind: 'run' })));
         store.addAudit([sampleRecord(batch)]);
       }
       const kept = store.auditRecords({ limit: 10_000 });
       const ofKind = (kind: string) => kept.filter((record) => record.kind === kind);
       expect(ofKind('change')).toHaveLength(16);
+      expect(ofKind('run').length).toBeLessThanOrEqual(30 + 256);
       expect(ofKind('refusal').length).toBeGreaterThanOrEqual(20);
       expect(ofKind('refusal').length).toBeLessThanOrEqual(20 + 256);
       expect(ofKind('refusal')[0]?.at).toBe(1599);

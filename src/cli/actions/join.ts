@@ -5,6 +5,7 @@ import { writeCredentials } from '../../pki/credential-folder.js';
 import { clientFolder } from '../../pki/find-credentials.js';
 import { join } from '../../pki/join.js';
 import { parseToken } from '../../pki/join-token.js';
+import { forgetJoiningKey, joiningKey } from '../../pki/joining-key.js';
 import type { Invocation } from '../command.js';
 import type { JoinValues } from '../commands/access.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
@@ -25,14 +26,22 @@ export async function joinAction({ values, output }: Invocation<JoinValues>): Pr
         .username.toLowerCase()
         .replace(/[^a-z0-9]+/g, '-')
         .replace(/^-|-$/g, '') || 'user';
-    const request = { address, token, name: values.name ?? '', defaultName, instanceId: '' };
-    const { credentials, answer } = await join(request);
     const folder = values.credentials ?? clientFolder(values.orchestrator);
+    const key = () => joiningKey(folder, token);
+    const { credentials, answer } = await join({
+      address,
+      token,
+      name: values.name ?? '',
+      defaultName,
+      instanceId: '',
+      key,
+    });
     const problem = writeCredentials(folder, 'client', credentials);
     if (problem !== undefined) {
       const code = 'FAILED_PRECONDITION';
       return output.fail({ exitCode: exitCode.failure, code, reason: 'NOT_WRITTEN', message: problem, violations: [] });
     }
+    forgetJoiningKey(folder);
     const { role, name } = answer;
     if (output.json) output.document({ role, name, folder });
     else

@@ -63,11 +63,12 @@ function askedId(id: bigint): bigint | undefined {
   return id <= limits.storedInteger ? id : -1n;
 }
 
-function eventOf({ id, at, since, by, method, target, runId, nodeId, ...rest }: StoredAuditRecord): AuditEvent {
+function eventOf({ id, kind, at, since, by, method, target, runId, nodeId, ...rest }: StoredAuditRecord): AuditEvent {
   const { role, name, serial, address } = by;
   return {
     ...rest,
     eventId: id,
+    kind: kind === 'run' ? 'change' : kind,
     at: new Date(at),
     since: new Date(since),
     identity: nameOf(by),

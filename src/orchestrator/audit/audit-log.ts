@@ -104,7 +104,8 @@ export class AuditLog implements Witness {
       if (!subject) continue;
       entry.subject = { ...entry.subject, ...subject };
       entries.push(entry);
-      records.push(recordOf(entry, 'change', at, { code: 'OK' }));
+      const kind = entry.subject.runId === undefined ? 'change' : 'run';
+      records.push(recordOf(entry, kind, at, { code: 'OK' }));
     }
     const confirm = () => {
       for (const entry of entries) entry.isRecorded = true;

@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.js';
-import type { AuditIdentity, AuditKind, AuditRecord } from '../../store/audit-record.js';
+import type { AuditIdentity, AuditRecord } from '../../store/audit-record.js';
 
 const several: AuditIdentity = { kind: 'several', role: '', name: '', serial: '', address: '' };
 
@@ -10,17 +10,19 @@ const several: AuditIdentity = { kind: 'several', role: '', name: '', serial: ''
 export class Repeats {
   /** What is counted so far, by what makes calls alike; undefined while there was only the first. */
   private readonly counted = new Map<string, AuditRecord | undefined>();
-  private readonly written = new Map<AuditKind, number>();
+  /** By kind and sort of caller: strangers must not hide what somebody does who has a certificate. */
+  private readonly written = new Map<string, number>();
 
   /** Gives the record back when it is to be written now. */
   take(record: AuditRecord): AuditRecord | undefined {
     const key = likeness(record);
     if (this.counted.has(key)) return this.count(key, record);
-    const written = this.written.get(record.kind) ?? 0;
+    const sort = `${record.kind} of ${record.by.kind}`;
+    const written = this.written.get(sort) ?? 0;
     if (written >= limits.auditPerWindow) {
-      return this.count(record.kind, { ...record, by: several, method: '', reason: '', incident: '' });
+      return this.count(sort, { ...record, by: several, method: '', reason: '', incident: '' });
     }
-    this.written.set(record.kind, written + 1);
+    this.written.set(sort, written + 1);
     this.counted.set(key, undefined);
     return record;
   }

@@ -1,5 +1,6 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { makePrivate } from '../../process/private-file.js';
 import { syncFolder } from '../../process/sync-folder.js';
 import { firstCluster } from '../first-cluster.js';
 import { StoreError } from '../store-error.js';
@@ -22,6 +23,7 @@ export function createDatabase(folder: string, newClusterId: () => string): void
   }
   rmSync(unfinished, { force: true });
   rmSync(`${unfinished}-journal`, { force: true });
+  makePrivate(unfinished);
   const db = new Database(unfinished);
   try {
     db.pragma('synchronous = FULL');

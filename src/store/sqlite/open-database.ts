@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { limits } from '../../core/limits.js';
+import { takeFromOthers } from '../../process/private-file.js';
 import { StoreError } from '../store-error.js';
 import { createDatabase } from './create-database.js';
 import { databaseFiles } from './database-files.js';
@@ -15,13 +16,15 @@ import { withStoreErrors } from './store-error-of.js';
  */
 export function openDatabase(folder: string, newClusterId: () => string): Database.Database {
   return withStoreErrors(folder, () => {
-    const { database } = databaseFiles(folder);
+    const { database, log } = databaseFiles(folder);
     if (!existsSync(folder)) throw new StoreError('io', folder, 'there is no such folder');
     if (!existsSync(database)) createDatabase(folder, newClusterId);
     const { size } = statSync(database);
     // To SQLite an empty file is a new database; to us it is one that was cut off.
     if (size === 0) throw new StoreError('corrupt', folder, 'stageplane.db is empty');
 
+    // It has prompts and answers. SQLite gives its other files the permissions of the first, when it makes them.
+    for (const file of [database, log, `${database}-shm`]) takeFromOthers(file);
     const db = new Database(database, { fileMustExist: true, timeout: limits.databaseBusyMillis });
     try {
       const version = readVersion(db, folder);

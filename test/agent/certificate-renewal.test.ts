@@ -1,0 +1,34 @@
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { AdminServiceService as Admin } from '../../gen/stageplane/v1/admin_service.js';
+import { CertificateRenewal } from '../../src/agent/certificate-renewal.js';
+import { unaryCall } from '../../src/grpc/client.js';
+import { readCredentials, writeCredentials } from '../../src/pki/credential-folder.js';
+import { runSecured } from '../support/secured-orchestrator.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+test('what cannot be written is written later, and not asked for anew: a holder has a bound of certificates', async () => {
+  const orchestrator = await runSecured({ certificateLifetime: 8000 });
+  const { credentials } = await orchestrator.enrol('agent', 'alpha');
+  const folder = temporaryFolder();
+  writeCredentials(folder, 'agent', credentials);
+  const kept = readCredentials(folder, 'agent');
+  if (kept.kind !== 'read') throw new Error('nothing was kept');
+  const inTheWay = join(folder, 'agent.pem.new');
+  mkdirSync(inTheWay);
+  const access = { folder, credentials, identity: kept.identity };
+  let failures = 0;
+  let renewed = 0;
+  const logger = { info() {}, warn: () => failures++ } as unknown as Logger;
+  const parts = { access, addresses: [orchestrator.address], renewed: () => renewed++, logger, retryMillis: 10 };
+  const renewal = new CertificateRenewal(parts);
+  onTestFinished(() => renewal.stop());
+  await expect.poll(() => failures, { timeout: 20_000 }).toBeGreaterThan(3);
+  const { certificates } = await unaryCall(orchestrator.admin, Admin.listCertificates, {});
+  expect(certificates.length).toBeLessThanOrEqual(2);
+  rmdirSync(inTheWay);
+  await expect.poll(() => renewed, { timeout: 20_000 }).toBeGreaterThan(0);
+  expect(readCredentials(folder, 'agent')).toMatchObject({ credentials: access.credentials });
+});
