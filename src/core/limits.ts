@@ -368,7 +368,7 @@ export const limits = {
   gatewayEdges: 1024,
   /** Connections of one listener; an edge has one, and further ones only while it is being replaced. */
   gatewayConnections: 2048,
-  /** Connections of one listener that have not said yet whose they are; then the oldest goes: a producer speaks at once. */
+  /** Connections of one listener that have not said yet whose they are; then the oldest of the address that has most goes. */
   gatewayStrangers: 64,
   /** Bytes that one direction of a connection may hold before its sender waits: a few objects of a decode step. */
   gatewayBufferBytes: 128 * 1024,
@@ -378,7 +378,7 @@ export const limits = {
   gatewayConnectMillis: 5000,
   /** Milliseconds of one TLS handshake: two round trips and a signature on each side, of machines that are busy. */
   gatewayHandshakeMillis: 5000,
-  /** Handshakes under way at one listener; then the oldest goes. Each costs a millisecond of processor and some memory. */
+  /** Handshakes under way at one listener; then the oldest of the address that has most goes. Each costs a millisecond of processor and some memory. */
   gatewayHandshakes: 32,
   /** Milliseconds for which who answers must be the wrong one until that is a fault: a machine may just be replaced. */
   gatewayDistrustMillis: 5000,

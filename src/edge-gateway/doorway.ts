@@ -8,6 +8,7 @@ import { readBlock } from '../worker/edge/read-block.js';
 import { distrustOf } from './distrust.js';
 import type { RefusalKind } from './gateway-counters.js';
 import type { GatewayTimings } from './gateway-timings.js';
+import { whoseTurnToGo } from './whose-turn-to-go.js';
 
 /** A connection that has said whose it is. */
 export interface Arrival {
@@ -75,8 +76,10 @@ export class Doorway {
 
   #await(socket: Socket): void {
     const origin = originOf(socket);
-    const [oldest] = this.#handshakes.values();
-    if (oldest && this.#handshakes.size >= limits.gatewayHandshakes) {
+    if (this.#handshakes.size >= limits.gatewayHandshakes) {
+      const oldest = whoseTurnToGo(this.#handshakes.values());
+      // Forgotten at once: its socket says so only later.
+      this.#handshakes.delete(originOf(oldest));
       oldest.destroy();
       this.events.onRefusal('crowded', `was the oldest of ${limits.gatewayHandshakes} TLS handshakes`);
     }
@@ -130,11 +133,14 @@ export class Doorway {
     });
   }
 
-  /** An honest producer speaks at once: it is gone from here before it is the oldest (I16). */
+  /** An honest producer speaks at once: it is gone from here before it is the oldest of the most (I16). */
   #makeRoom(): void {
     if (this.#strangers.size < limits.gatewayStrangers) return;
-    const [oldest] = this.#strangers;
-    this.#turnAway(oldest!, 'crowded', `was the oldest of ${limits.gatewayStrangers} that did not say whose they are`);
+    this.#turnAway(
+      whoseTurnToGo(this.#strangers),
+      'crowded',
+      `was the oldest of ${limits.gatewayStrangers} that did not say whose they are`,
+    );
   }
 
   #hear(socket: Socket, preamble: Buffer, shownNodeId: bigint | undefined): void {

@@ -109,9 +109,14 @@ export function producer(path: string, edge = contract) {
 
 /** A connection that writes bytes of the test's own choice; `received` grows. */
 export function stranger(address: string, ...chunks: Uint8Array[]) {
+  return strangerFrom(undefined, address, ...chunks);
+}
+
+/** @param localAddress from which it comes */
+export function strangerFrom(localAddress: string | undefined, address: string, ...chunks: Uint8Array[]) {
   const port = /:(\d+)$/.exec(address)?.[1];
   const path = address.replace('unix:', '');
-  const options = port === undefined ? { path } : { host: '127.0.0.1', port: Number(port) };
+  const options = port === undefined ? { path } : { host: '127.0.0.1', port: Number(port), localAddress };
   const socket = connect(options);
   socket.on('error', () => {});
   for (const chunk of chunks) socket.write(chunk);

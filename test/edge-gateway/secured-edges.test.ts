@@ -20,6 +20,7 @@ import {
   rawConsumer,
   register,
   stranger,
+  strangerFrom,
   until,
 } from './edge-ends.js';
 
@@ -316,6 +317,18 @@ describe('handshakes', () => {
     expect(node3.gateway.figures.strangers).toBe(limits.gatewayHandshakes);
     const sender = producer(node2.gateway.localSocket);
     await until(() => sender.seen.ready === 1);
+  });
+
+  test('of whoever floods push out their own, and not those of others', async () => {
+    const node3 = await openNode('node-3', { credentials: await authority.node(3n) });
+    const other = stranger(node3.gateway.address!);
+    await until(() => node3.gateway.figures.strangers === 1);
+    const flood = Array.from({ length: limits.gatewayHandshakes + 3 }, () =>
+      strangerFrom('127.0.0.2', node3.gateway.address!),
+    );
+    await Promise.all(flood.slice(0, 4).map(({ closed }) => closed));
+    expect(node3.gateway.figures.refused.crowded).toBe(4);
+    expect(other.socket.destroyed).toBe(false);
   });
 
   test('that were left in the middle hold nothing', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import pino from 'pino';
 import { expect, it, test } from 'vitest';
 import {
   AdminServiceClient,
@@ -10,9 +11,12 @@ import {
   OrchestratorServiceClient,
   OrchestratorServiceService as Public,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { wallMillis } from '../../src/core/ids.js';
 import { limits } from '../../src/core/limits.js';
 import { dial, streamCall, unaryCall } from '../../src/grpc/client.js';
 import { descriptorSet } from '../../src/grpc/descriptor-set.js';
+import { AuditLog } from '../../src/orchestrator/audit/audit-log.js';
+import { audited } from '../../src/orchestrator/audit/audited.js';
 import {
   auditedAdminMethods,
   auditedCertificateMethods,
@@ -20,8 +24,10 @@ import {
   auditedOrchestratorMethods,
 } from '../../src/orchestrator/audit/audited-methods.js';
 import { Repeats } from '../../src/orchestrator/audit/repeats.js';
+import { systemClock } from '../../src/orchestrator/clock.js';
 import { renew } from '../../src/pki/renew.js';
 import type { AuditIdentity } from '../../src/store/audit-record.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
 import { samplePlan } from '../core/machine/samples.js';
 import { sampleRecord } from '../store/sample-changes.js';
 import { runOrchestrator } from '../support/running-orchestrator.js';
@@ -145,6 +151,45 @@ it('counts what is repeated and changes nothing: a flood of it is a few records,
       .filter(({ kind }) => kind === 'refusal')
       .map(short),
   ]);
+});
+
+test('who hangs up before the turn of what was asked is told of all the same', async () => {
+  const store = new MemoryStore({ newClusterId: () => 'c' });
+  const audit = new AuditLog(store, systemClock, pino({ level: 'silent' }));
+  let takeTurn = () => {};
+  const turn = new Promise<void>((resolve) => {
+    takeTurn = resolve;
+  });
+  const hungUp = Promise.resolve({ kind: 'gone' });
+  const call = 1 as never;
+  const drainNode = async () => {
+    audit.asks(call, { kind: 'node-drain-requested' } as never);
+    await turn;
+    const { records, confirm } = audit.testify(
+      [{ kind: 'answer', call, answer: { kind: 'node', nodeId: 2n } } as never],
+      wallMillis(5),
+    );
+    store.addAudit(records);
+    confirm();
+  };
+  const { drainNode: method } = Public;
+  const bodies = audited(
+    { drainNode: method },
+    { drainNode } as never,
+    { drainNode: auditedOrchestratorMethods.drainNode! },
+    audit,
+  );
+  const context = { certificate: undefined, peer: 'unknown', signal: new AbortController().signal } as never;
+  const over = (bodies.drainNode as never as (...parts: unknown[]) => Promise<void>)(
+    { nodeId: 2n },
+    { closed: hungUp },
+    context,
+  );
+  await hungUp;
+  takeTurn();
+  await over;
+  audit.stop();
+  expect(store.auditRecords({ limit: 9 })).toMatchObject([{ kind: 'change', code: 'OK', target: 'node 2' }]);
 });
 
 test('strangers, however many, do not hide what holders of certificates were refused', () => {

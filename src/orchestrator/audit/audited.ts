@@ -59,9 +59,12 @@ function unary(audit: AuditLog, body: Any, begin: Begin, end: End) {
 function stream(audit: AuditLog, body: Any, begin: Begin, end: End) {
   return (request: Any, writer: StreamWriter<Any>, context: CallContext) => {
     const entry = begin(request, context);
-    // What a stream is about to tell of a change that is committed does not matter to it.
-    void writer.closed.then((how) => end(entry, entry.isRecorded ? { code: 'OK' } : endOf(how)));
-    return audit.within(entry, () => body(request, writer, context));
+    const answered: Promise<unknown> = audit.within(entry, () => body(request, writer, context));
+    const over = answered.catch(() => {});
+    // What a stream is about to tell of a change that is committed does not matter to it; and who hangs up takes back nothing
+    // that waits for its turn, so the body knows last whether there was one.
+    void writer.closed.then((how) => over.then(() => end(entry, entry.isRecorded ? { code: 'OK' } : endOf(how))));
+    return answered;
   };
 }
 
