@@ -17,7 +17,7 @@ import { randomMessage, randomTexts } from './random-message.js';
 
 /** Over what the server takes of one message. */
 const MOST_BYTES = 2 * 1024 * 1024;
-const STALLED_MILLIS = 5000;
+const STALLED_MILLIS = 1000;
 const HEAP_GROWTH_BYTES = 96 * 1024 * 1024;
 /** An input is the number of a method and what is sent to it. */
 const seeds = methods.map((_, index) => Buffer.of(index, 0, 0, 0, 0, 0));
