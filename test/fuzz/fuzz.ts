@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash, randomInt } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Random } from '../sim/random.js';
+import { readCorpus, writeCorpusFile } from './corpus-files.js';
 import { type Watch, watch } from './watch.js';
 
 /** What is fuzzed. */
@@ -61,7 +61,7 @@ class Session {
   }
 
   async run(): Promise<ReadonlyMap<string, number>> {
-    for (const input of [...this.#corpus(), ...this.target.seeds]) {
+    for (const input of [...readCorpus(this.#folder), ...this.target.seeds]) {
       this.#pool.push(Buffer.from(input));
       await this.#try(Buffer.from(input));
     }
@@ -98,24 +98,14 @@ class Session {
       assert.deepEqual(Object.keys(Object.prototype), []);
       return outcome;
     } catch (error) {
-      const path = join(this.#folder, `failure-${createHash('sha256').update(before).digest('hex').slice(0, 12)}`);
-      mkdirSync(this.#folder, { recursive: true });
-      writeFileSync(path, before);
+      const name = `failure-${createHash('sha256').update(before).digest('hex').slice(0, 12)}`;
+      const path = writeCorpusFile(this.#folder, name, before);
       throw new Error(`FUZZ_SEED=${this.seed}: an input failed, it is in the corpus as ${path}`, { cause: error });
     }
   }
 
-  #corpus(): Uint8Array[] {
-    if (!existsSync(this.#folder)) return [];
-    return readdirSync(this.#folder)
-      .toSorted()
-      .map((name) => readFileSync(join(this.#folder, name)));
-  }
-
   #keep(input: Buffer, outcome: string): void {
-    const path = join(this.#folder, outcome.replace(/[^a-z0-9]+/gi, '-').slice(0, 60));
-    if (input.length > MOST_KEPT_BYTES || existsSync(path)) return;
-    mkdirSync(this.#folder, { recursive: true });
-    writeFileSync(path, input);
+    if (input.length > MOST_KEPT_BYTES) return;
+    writeCorpusFile(this.#folder, outcome.replace(/[^a-z0-9]+/gi, '-').slice(0, 60), input);
   }
 }

@@ -17,6 +17,17 @@ export function randomMessage(type: DescMessage, random: Random, depth = 0): Uin
   return writer.finish();
 }
 
+/** The bytes of a message of which nothing is known but that it has texts. */
+export function randomTexts(random: Random): Uint8Array {
+  const writer = new BinaryWriter();
+  const known = ['stageplane.v1.NodeAgentService', 'stageplane/v1/run.proto'];
+  for (let field = random.int(0, 3); field > 0; field--) {
+    writer.tag(random.int(1, 8), WireType.LengthDelimited).string(random.pick([...texts, ...known]));
+  }
+  if (random.chance(0.05)) writeUnknown(writer, random);
+  return writer.finish();
+}
+
 /** Fewer the deeper it is: lists within lists would grow without end. */
 function timesOf(field: DescField, random: Random, depth: number): number {
   if (random.chance(0.3 + 0.1 * depth)) return 0;

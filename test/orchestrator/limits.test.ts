@@ -189,18 +189,16 @@ test('join tokens that have not expired', async () => {
   expect(refused).toMatchObject([{ code: status.RESOURCE_EXHAUSTED }]);
 });
 
-test('messages of a session come at their pace, and none is lost', async () => {
+test('of the messages of a session none is lost when more come than may at once', async () => {
   const { address } = await runOrchestrator();
   const agent = await ScriptedAgent.join(address, 'alpha');
-  const late = 1000;
-  const began = performance.now();
-  for (let sequence = 1; sequence <= limits.messagesAtOnce + late; sequence += 1) {
+  const last = limits.messagesAtOnce + 500;
+  for (let sequence = 1; sequence <= last; sequence += 1) {
     agent.say({ $case: 'heartbeat', value: { sequence: BigInt(sequence), devices: [], stages: [] } });
   }
-  let heard = 0n;
-  while (heard < limits.messagesAtOnce + late) heard = (await agent.next('heartbeatAck')).sequence;
-  // Never sooner, however fast the machine; Hello was one of those at once.
-  expect(performance.now() - began).toBeGreaterThan((late * 1000) / limits.messagesPerSecond);
+  for (let heard = 1; heard <= last; heard += 1) {
+    expect((await agent.next('heartbeatAck')).sequence).toBe(BigInt(heard));
+  }
 });
 
 describe('where tokens are redeemed', () => {
