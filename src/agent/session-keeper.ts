@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
-import { tlsRefusal } from '../grpc/tls-refusal.js';
+import { type TlsRefusal, tlsRefusal } from '../grpc/tls-refusal.js';
 import { whyUnanswered } from '../grpc/why-unanswered.js';
 import { afterSession, type NextSession } from './after-session.js';
 import { AgentSession, type AgentSessionCallbacks, type AgentSessionEnd } from './agent-session.js';
@@ -25,6 +25,16 @@ export interface SessionKeeperOptions {
   readonly host: SessionHost;
   readonly logger: Logger;
 }
+
+/** An agent joins at its start, and not with `stageplane join`, which is for people. */
+const turnedAway: Readonly<Record<TlsRefusal, string>> = {
+  'certificate-required':
+    'the orchestrator asks for a certificate: start this agent with --join and a token of `stageplane token create`',
+  'certificate-refused':
+    'the orchestrator does not take this certificate, which is of another CA or has expired by its clock: start this agent with --join and a new token',
+  'foreign-orchestrator':
+    'this is not the orchestrator that was joined, or it was initialised anew: check --orchestrator, then start this agent with --join and a new token',
+};
 
 export type KeeperEnd = { readonly kind: 'stopped' } | { readonly kind: 'refused'; readonly message: string };
 
@@ -99,8 +109,7 @@ export class SessionKeeper {
     switch (end.kind) {
       case 'failed': {
         const refusal = await tlsRefusal(address, end.error, showed);
-        if (refusal)
-          return logger.warn({ address, why: refusal }, 'no certificate that is taken here; run stageplane join');
+        if (refusal) return logger.warn({ address, why: refusal }, turnedAway[refusal]);
         const unanswered = whyUnanswered(end.error);
         if (unanswered) return logger.warn({ address, why: unanswered }, 'no orchestrator answers; trying again');
         return logger.warn({ address, reason: end.error.reason, why: end.error.message }, 'session failed');

@@ -72,7 +72,7 @@ describe('init', () => {
     expect(again).toMatchObject(
       failed(
         1,
-        `the data folder ${one} was initialised already: start the orchestrator, or make a new CA with --force, after which all join anew`,
+        `the data folder ${one} was initialised already: start the orchestrator, add a name of it with --add-name, or make a new CA with --force, after which all join anew`,
       ),
     );
     const forced = JSON.parse((await run('init', '--json', '--force', '--data', one)).stdout);
@@ -138,7 +138,7 @@ describe('token create', () => {
     expect(await run('token', 'create', '--data', nowhere)).toMatchObject(
       failed(
         5,
-        `no orchestrator answers at ${nowhere}/admin.sock (ENOENT); start one with \`stageplane orchestrator\`, or name its data folder with --data`,
+        `no orchestrator answers at ${nowhere}/admin.sock (ENOENT); start one with \`stageplane orchestrator\`, or run this on its machine, as its user and with its --data`,
       ),
     );
     const plain = join(folder, 'plain');
@@ -171,7 +171,11 @@ describe('join', () => {
     const made = await token('--role', 'viewer', '--node', 'vera');
     const { code, stdout, stderr } = await run('join', made, '--orchestrator', address, '--enroll', enroll);
     const kept = join(folder, '.config', 'stageplane', address.replace(':', '_'));
-    expect([code, stdout, stderr]).toEqual([0, `vera is a viewer at ${address}; the certificate is in ${kept}\n`, '']);
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      `vera is a viewer at ${address}; the certificate is in ${kept}\nnext: \`stageplane runs list --orchestrator ${address}\`\n`,
+      '',
+    ]);
     expect(statSync(join(kept, 'client.pem')).mode & 0o777).toBe(0o600);
     const list = await run('runs', 'list', '--orchestrator', address);
     expect(list).toMatchObject({ code: 0, stderr: '' });
@@ -208,10 +212,15 @@ describe('join', () => {
   it('says what is wrong with an address: nobody there, another server, or the port beside', async () => {
     const made = await token('--role', 'viewer');
     const nobody = await run('join', made, '--enroll', '127.0.0.1:1');
-    expect(nobody).toMatchObject(failed(5, 'nobody at 127.0.0.1:1 enrols (ECONNREFUSED): check the address'));
+    expect(nobody).toMatchObject(
+      failed(
+        5,
+        /nobody redeems tokens at 127\.0\.0\.1:1 \(ECONNREFUSED\): that is the port after the one of --orchestrator/,
+      ),
+    );
     const beside = await run('join', made, '--enroll', address);
     expect(beside).toMatchObject(
-      failed(5, new RegExp(`^stageplane: the server at ${address} shows the CA .+ and enrols nobody: .+--enroll`)),
+      failed(5, new RegExp(`^stageplane: the server at ${address} shows the CA .+ and redeems no tokens: .+--enroll`)),
     );
     const other = `sp1.${'0'.repeat(64)}.${made.split('.')[2]}`;
     expect(await run('join', other, '--enroll', enroll)).toMatchObject(
@@ -227,6 +236,8 @@ describe('a folder of certificates', () => {
     const words = ['nodes', 'list', '--orchestrator', address.replace('127.0.0.1', 'localhost')];
     expect((await run(...words)).code).not.toBe(0);
     expect(await run(...words, '--credentials', join(data, 'pki'))).toMatchObject({ code: 0, stderr: '' });
+    const beside = ['nodes', 'list', '--orchestrator', enroll, '--credentials', join(data, 'pki')];
+    expect(await run(...beside)).toMatchObject(failed(1, /does not know this call: name the orchestrator's own port/));
     const environment = { ...home, STAGEPLANE_CREDENTIALS: join(data, 'pki') };
     expect((await stageplane(words, environment)).code).toBe(0);
     const empty = temporaryFolder();
@@ -244,9 +255,15 @@ describe('agent --join', () => {
     expect(bad).toMatchObject(
       failed(1, 'the token of --join is none, or was not copied as a whole: it begins with sp1 and has three parts'),
     );
-    const viewers = await run(...words, '--join', await token('--role', 'viewer'), '--log-level', 'fatal');
+    const viewer = await token('--role', 'viewer');
+    const viewers = await run(...words, '--join', viewer, '--log-level', 'fatal');
     expect(viewers).toMatchObject(
-      failed(1, 'this token makes no node: create one with `stageplane token create --role agent`'),
+      failed(1, /this token makes a viewer, and no agent: redeem it with `stageplane join`/),
+    );
+    const kept = ['--credentials', join(folder, 'not-used-up')];
+    expect((await run('join', viewer, '--enroll', enroll, '--name', 'victor', ...kept)).code).toBe(0);
+    expect(await run('join', await token(), '--enroll', enroll, ...kept)).toMatchObject(
+      failed(1, /this token makes an agent: start one with `stageplane agent --join`/),
     );
     const agent = new Child([...words, '--join', await token('--node', 'alpha')], home);
     await agent.shown('stderr', 'joined by token');
@@ -291,7 +308,8 @@ describe('cert revoke', () => {
     expect(JSON.parse(stderr)).toMatchObject({
       code: 'NOT_FOUND',
       reason: 'CERTIFICATE_NOT_FOUND',
-      message: 'there is no certificate abc that has not expired: look at `stageplane cert list`',
+      message:
+        'there is no certificate abc that has not expired: name the whole serial that `stageplane cert list` shows',
     });
   });
 });
