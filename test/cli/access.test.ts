@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { Child, type Ended, stageplane } from './child.js';
+import { Child, type Ended, failed, stageplane } from './child.js';
 
 const folder = temporaryFolder(afterAll);
 const data = join(folder, 'data');
@@ -15,12 +15,6 @@ let enroll: string;
 
 const run = (...words: string[]): Promise<Ended> => stageplane(words, home);
 const admin = (...words: string[]): Promise<Ended> => run(...words, '--data', data);
-const failed = (code: number, sentence: string | RegExp) => ({
-  code,
-  stdout: '',
-  stderr: typeof sentence === 'string' ? `stageplane: ${sentence}\n` : expect.stringMatching(sentence),
-});
-
 async function start(): Promise<void> {
   const words = ['orchestrator', '--json', '--data', data, '--listen', '127.0.0.1:0', '--models', folder];
   orchestrator = new Child(words, home);
@@ -54,52 +48,6 @@ beforeAll(async () => {
 });
 
 afterAll(stop);
-
-describe('init', () => {
-  it('names the CA, the names and the next step', async () => {
-    const { code, stdout } = await run('init', '--data', join(folder, 'one'), '--name', 'server.lan');
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^the CA of \S+one is [0-9a-f]{64}\nthe orchestrator is known as localhost, .+server\.lan\n/,
-    );
-    expect(stdout).toContain('next: start `stageplane orchestrator`, then `stageplane token create` here');
-  });
-
-  it('does it once, and again with --force alone, which keeps what was there', async () => {
-    const one = join(folder, 'two');
-    const first = JSON.parse((await run('init', '--json', '--data', one)).stdout);
-    const again = await run('init', '--data', one);
-    expect(again).toMatchObject(
-      failed(
-        1,
-        `the data folder ${one} was initialised already: start the orchestrator, add a name of it with --add-name, or make a new CA with --force, after which all join anew`,
-      ),
-    );
-    const forced = JSON.parse((await run('init', '--json', '--force', '--data', one)).stdout);
-    expect(forced.caDigest).not.toBe(first.caDigest);
-    expect(readdirSync(forced.replaced)).toEqual(readdirSync(join(one, 'pki')));
-  });
-
-  it('says that an orchestrator is running', async () => {
-    expect(await admin('init', '--force')).toMatchObject(
-      failed(1, /^stageplane: another stageplane process \(pid \d+\) uses .+: stop it/),
-    );
-  });
-
-  it.each([
-    [
-      ['--name', 'server:7070'],
-      '--name: "server:7070" is no host name or address; write one such as server.lan or 10.0.0.5, without a port',
-    ],
-    [['--ca-cert', 'ca.pem'], '--ca-cert: a CA needs both its certificate and its key: name --ca-cert and --ca-key'],
-    [
-      ['--add-name', 'a', '--force'],
-      '--add-name: changes nothing but the names of an orchestrator that was initialised already: use it alone',
-    ],
-  ])('refuses %j', async (words, sentence) => {
-    expect(await run('init', '--data', join(folder, 'three'), ...words)).toMatchObject(failed(2, sentence));
-  });
-});
 
 describe('token create', () => {
   it('prints the token and nothing else on stdout, and what to do with it beside', async () => {
@@ -315,6 +263,12 @@ describe('cert revoke', () => {
 });
 
 describe('an initialised orchestrator', () => {
+  it('is not initialised again while it runs', async () => {
+    expect(await admin('init', '--force')).toMatchObject(
+      failed(1, /^stageplane: another stageplane process \(pid \d+\) uses .+: stop it/),
+    );
+  });
+
   it('does not start with --insecure, and gets another name without anybody having to join anew', async () => {
     await stop();
     const kept = join(data, 'pki', 'admin.pem');
@@ -329,22 +283,5 @@ describe('an initialised orchestrator', () => {
     expect(readFileSync(kept, 'utf8')).toBe(before);
     const list = await run('nodes', 'list', '--orchestrator', address, '--credentials', join(data, 'pki'));
     expect(list.code).toBe(0);
-  });
-});
-
-describe('an orchestrator without init', () => {
-  const words = ['orchestrator', '--listen', '0.0.0.0:0', '--log-level', 'warn', '--json'];
-  it.each([[[]], [['--insecure']], [['--trust-network']]])('listens beyond this machine not with %j', async (flags) => {
-    const ended = await run(...words, '--data', join(folder, 'open'), ...flags);
-    expect(ended.code).toBe(2);
-    expect(JSON.parse(ended.stderr).message).toContain('add --insecure and --trust-network on a network you trust');
-  });
-
-  it('does when it is told twice, and warns', async () => {
-    const child = new Child([...words, '--data', join(folder, 'open'), '--insecure', '--trust-network'], home);
-    await child.shown('stdout', '\n');
-    expect(child.stderr).toContain('NOBODY IS AUTHENTICATED AND NOTHING IS ENCRYPTED');
-    child.process.kill('SIGTERM');
-    expect((await child.end()).code).toBe(0);
   });
 });

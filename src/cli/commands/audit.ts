@@ -22,7 +22,10 @@ const auditSettings = {
   }),
   run: optional(readId, { placeholder: '<id>', description: 'only what was about this run' }),
   node: optional(readId, { placeholder: '<id>', description: 'only what was about the node with this id' }),
-  by: optional(readText, { placeholder: '<name>', description: 'only what was done by this name, serial or address; what concerns a node is under --node' }),
+  by: optional(readText, {
+    placeholder: '<name>',
+    description: 'only what was done by this name, serial or address; what concerns a node is under --node',
+  }),
   method: optional(readText, { placeholder: '<method>', description: 'only calls such as StopRun' }),
   limit: required(readCount(1), { placeholder: '<events>', description: 'the newest so many', fallback: '100' }),
   follow: toggle('then go on with what comes'),
