@@ -28,8 +28,10 @@ export interface SessionKeeperOptions {
 
 export type KeeperEnd = { readonly kind: 'stopped' } | { readonly kind: 'refused'; readonly message: string };
 
+/** An agent joins at its start, and not with `stageplane join`, which is for people. */
 const adviceFor: Readonly<Record<TlsRefusal, string>> = {
-  'certificate-required': 'certificates are asked for here and this agent has none: start it with --join and a token',
+  'certificate-required':
+    'certificates are asked for here and this agent has none: start it with --join and a token of `stageplane token create`',
   'certificate-refused': 'the certificate of this agent is not taken here: start it with --join and a new token',
   'foreign-orchestrator':
     'what answers here is not the orchestrator that was joined; nothing was said to it: check the address',

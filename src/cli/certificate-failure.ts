@@ -24,7 +24,7 @@ function sentence(refusal: TlsRefusal, address: string): string {
   const join = `\`stageplane join TOKEN --orchestrator ${address}\``;
   switch (refusal) {
     case 'certificate-required':
-      return `the orchestrator at ${address} asks for a certificate: get a token by \`stageplane token create\` on its machine, then ${join}`;
+      return `the orchestrator at ${address} asks for a certificate: get a token by \`stageplane token create --role launcher\` (or viewer) on its machine, then ${join}`;
     case 'certificate-refused':
       return `the orchestrator at ${address} does not take this certificate; it is of another CA, or has expired by its clock: join anew with ${join}`;
     case 'foreign-orchestrator':

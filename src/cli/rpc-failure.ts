@@ -17,7 +17,15 @@ export function rpcFailure(error: RpcError, address: string, otherwise = 'name a
     reason: unanswered ? 'ORCHESTRATOR_UNREACHABLE' : error.reason,
     message: unanswered
       ? `no orchestrator answers at ${address} (${unanswered}); start one with \`stageplane orchestrator\`, or ${otherwise}`
-      : error.message || `the orchestrator answered ${error.codeName}`,
+      : sentence(error, address),
     violations: error.fieldViolations.map(({ field, description }) => ({ field, message: description })),
   };
+}
+
+function sentence(error: RpcError, address: string): string {
+  // Of gRPC itself: what our services refuse has a reason of its own.
+  if (error.code === status.UNIMPLEMENTED && error.reason === error.codeName) {
+    return `the server at ${address} does not know this call: name the orchestrator's own port, not the one of tokens beside it, or install matching versions`;
+  }
+  return error.message || `the orchestrator answered ${error.codeName}`;
 }

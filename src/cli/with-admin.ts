@@ -18,7 +18,7 @@ export async function withAdmin(
     return await command(client);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    return output.fail(rpcFailure(error, socket, 'name its data folder with --data'));
+    return output.fail(rpcFailure(error, socket, 'run this on its machine, as its user and with its --data'));
   } finally {
     client.close();
   }

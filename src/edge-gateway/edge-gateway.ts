@@ -223,7 +223,8 @@ export class EdgeGateway {
     if (edge.troubled) return;
     edge.troubled = true;
     const { identity, towards } = edge;
-    this.parts.onNote(`${edgeName(identity)} does not reach ${towards} yet (${problem}): look whether it runs there`);
+    const advice = `look whether it runs there; if it is reached elsewhere, set ${gatewayFlags.address} here`;
+    this.parts.onNote(`${edgeName(identity)} does not reach ${towards} yet (${problem}): ${advice}`);
   }
 }
 

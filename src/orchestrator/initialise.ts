@@ -48,7 +48,7 @@ export async function initialise(request: InitialiseRequest): Promise<Initialise
 
 async function initialiseIn(folder: string, { names, force, ownCa }: InitialiseRequest): Promise<Initialised> {
   if (isInitialised(folder) && !force) {
-    const message = `the data folder ${folder} was initialised already: start the orchestrator, or make a new CA with --force, after which all join anew`;
+    const message = `the data folder ${folder} was initialised already: start the orchestrator, add a name of it with --add-name, or make a new CA with --force, after which all join anew`;
     return { kind: 'refused', reason: 'ALREADY_INITIALISED', message };
   }
   const now = Date.now();

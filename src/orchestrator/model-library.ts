@@ -130,7 +130,8 @@ function notFound(path: string, folders: readonly string[]): RpcError {
 
 /** The same sentence whether the file is there or not. */
 function outside(field: string, folders: readonly string[]): RpcError {
-  const where = folders.length > 0 ? 'its models folders' : 'a models folder, and this orchestrator has none';
+  const where =
+    folders.length > 0 ? 'the models folders of the orchestrator' : 'a models folder, and the orchestrator has none';
   const message = `the model must lie in ${where}: name one by its path there, or let the operator add a folder with --models`;
   const fieldViolations = [{ field: `${field}.local_path`, description: 'must lead to a file in a models folder' }];
   return new RpcError(status.PERMISSION_DENIED, 'MODEL_OUTSIDE', message, { fieldViolations });

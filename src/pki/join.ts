@@ -63,7 +63,7 @@ function unrelated(error: RpcError, address: string): RpcError {
   if (whyUnanswered(error) === undefined) return error;
   const port = 'the address where the orchestrator redeems tokens (--enroll; by default the port after its own)';
   const host = 'a host that it knows as its name (`stageplane init --add-name`)';
-  const message = `the server at ${address} shows the CA that the token names, and enrols nobody: name ${port}, and ${host}`;
+  const message = `the server at ${address} shows the CA that the token names, and redeems no tokens: name ${port}, and ${host}`;
   return new RpcError(status.UNAVAILABLE, 'NO_ENROLLMENT_HERE', message);
 }
 
@@ -105,9 +105,9 @@ function peerOf(address: string): Promise<Link> {
     const socket: TLSSocket = connect({ host, port, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
     const fail = (why: string) => {
       socket.destroy();
-      reject(
-        new RpcError(status.UNAVAILABLE, 'NO_ENROLLMENT', `nobody at ${address} enrols (${why}): check the address`),
-      );
+      // Whoever named the port of tokens with --orchestrator is one port too far.
+      const message = `nobody redeems tokens at ${address} (${why}): that is the port after the one of --orchestrator, unless --enroll names another; check both`;
+      reject(new RpcError(status.UNAVAILABLE, 'NO_ENROLLMENT', message));
     };
     socket.setTimeout(limits.defaultDeadlineMillis, () => fail('no answer'));
     socket.once('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message));

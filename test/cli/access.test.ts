@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { Child, type Ended, stageplane } from './child.js';
+import { Child, type Ended, failed, stageplane } from './child.js';
 
 const folder = temporaryFolder(afterAll);
 const data = join(folder, 'data');
@@ -15,12 +15,6 @@ let enroll: string;
 
 const run = (...words: string[]): Promise<Ended> => stageplane(words, home);
 const admin = (...words: string[]): Promise<Ended> => run(...words, '--data', data);
-const failed = (code: number, sentence: string | RegExp) => ({
-  code,
-  stdout: '',
-  stderr: typeof sentence === 'string' ? `stageplane: ${sentence}\n` : expect.stringMatching(sentence),
-});
-
 async function start(): Promise<void> {
   const words = ['orchestrator', '--json', '--data', data, '--listen', '127.0.0.1:0', '--models', folder];
   orchestrator = new Child(words, home);
@@ -54,52 +48,6 @@ beforeAll(async () => {
 });
 
 afterAll(stop);
-
-describe('init', () => {
-  it('names the CA, the names and the next step', async () => {
-    const { code, stdout } = await run('init', '--data', join(folder, 'one'), '--name', 'server.lan');
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^the CA of \S+one is [0-9a-f]{64}\nthe orchestrator is known as localhost, .+server\.lan\n/,
-    );
-    expect(stdout).toContain('next: start `stageplane orchestrator`, then `stageplane token create` here');
-  });
-
-  it('does it once, and again with --force alone, which keeps what was there', async () => {
-    const one = join(folder, 'two');
-    const first = JSON.parse((await run('init', '--json', '--data', one)).stdout);
-    const again = await run('init', '--data', one);
-    expect(again).toMatchObject(
-      failed(
-        1,
-        `the data folder ${one} was initialised already: start the orchestrator, or make a new CA with --force, after which all join anew`,
-      ),
-    );
-    const forced = JSON.parse((await run('init', '--json', '--force', '--data', one)).stdout);
-    expect(forced.caDigest).not.toBe(first.caDigest);
-    expect(readdirSync(forced.replaced)).toEqual(readdirSync(join(one, 'pki')));
-  });
-
-  it('says that an orchestrator is running', async () => {
-    expect(await admin('init', '--force')).toMatchObject(
-      failed(1, /^stageplane: another stageplane process \(pid \d+\) uses .+: stop it/),
-    );
-  });
-
-  it.each([
-    [
-      ['--name', 'server:7070'],
-      '--name: "server:7070" is no host name or address; write one such as server.lan or 10.0.0.5, without a port',
-    ],
-    [['--ca-cert', 'ca.pem'], '--ca-cert: a CA needs both its certificate and its key: name --ca-cert and --ca-key'],
-    [
-      ['--add-name', 'a', '--force'],
-      '--add-name: changes nothing but the names of an orchestrator that was initialised already: use it alone',
-    ],
-  ])('refuses %j', async (words, sentence) => {
-    expect(await run('init', '--data', join(folder, 'three'), ...words)).toMatchObject(failed(2, sentence));
-  });
-});
 
 describe('token create', () => {
   it('prints the token and nothing else on stdout, and what to do with it beside', async () => {
@@ -138,7 +86,7 @@ describe('token create', () => {
     expect(await run('token', 'create', '--data', nowhere)).toMatchObject(
       failed(
         5,
-        `no orchestrator answers at ${nowhere}/admin.sock (ENOENT); start one with \`stageplane orchestrator\`, or name its data folder with --data`,
+        `no orchestrator answers at ${nowhere}/admin.sock (ENOENT); start one with \`stageplane orchestrator\`, or run this on its machine, as its user and with its --data`,
       ),
     );
     const plain = join(folder, 'plain');
@@ -171,7 +119,11 @@ describe('join', () => {
     const made = await token('--role', 'viewer', '--node', 'vera');
     const { code, stdout, stderr } = await run('join', made, '--orchestrator', address, '--enroll', enroll);
     const kept = join(folder, '.config', 'stageplane', address.replace(':', '_'));
-    expect([code, stdout, stderr]).toEqual([0, `vera is a viewer at ${address}; the certificate is in ${kept}\n`, '']);
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      `vera is a viewer at ${address}; the certificate is in ${kept}\nnext: \`stageplane runs list --orchestrator ${address}\`\n`,
+      '',
+    ]);
     expect(statSync(join(kept, 'client.pem')).mode & 0o777).toBe(0o600);
     const list = await run('runs', 'list', '--orchestrator', address);
     expect(list).toMatchObject({ code: 0, stderr: '' });
@@ -208,10 +160,15 @@ describe('join', () => {
   it('says what is wrong with an address: nobody there, another server, or the port beside', async () => {
     const made = await token('--role', 'viewer');
     const nobody = await run('join', made, '--enroll', '127.0.0.1:1');
-    expect(nobody).toMatchObject(failed(5, 'nobody at 127.0.0.1:1 enrols (ECONNREFUSED): check the address'));
+    expect(nobody).toMatchObject(
+      failed(
+        5,
+        /nobody redeems tokens at 127\.0\.0\.1:1 \(ECONNREFUSED\): that is the port after the one of --orchestrator/,
+      ),
+    );
     const beside = await run('join', made, '--enroll', address);
     expect(beside).toMatchObject(
-      failed(5, new RegExp(`^stageplane: the server at ${address} shows the CA .+ and enrols nobody: .+--enroll`)),
+      failed(5, new RegExp(`^stageplane: the server at ${address} shows the CA .+ and redeems no tokens: .+--enroll`)),
     );
     const other = `sp1.${'0'.repeat(64)}.${made.split('.')[2]}`;
     expect(await run('join', other, '--enroll', enroll)).toMatchObject(
@@ -227,6 +184,8 @@ describe('a folder of certificates', () => {
     const words = ['nodes', 'list', '--orchestrator', address.replace('127.0.0.1', 'localhost')];
     expect((await run(...words)).code).not.toBe(0);
     expect(await run(...words, '--credentials', join(data, 'pki'))).toMatchObject({ code: 0, stderr: '' });
+    const beside = ['nodes', 'list', '--orchestrator', enroll, '--credentials', join(data, 'pki')];
+    expect(await run(...beside)).toMatchObject(failed(1, /does not know this call: name the orchestrator's own port/));
     const environment = { ...home, STAGEPLANE_CREDENTIALS: join(data, 'pki') };
     expect((await stageplane(words, environment)).code).toBe(0);
     const empty = temporaryFolder();
@@ -244,9 +203,15 @@ describe('agent --join', () => {
     expect(bad).toMatchObject(
       failed(1, 'the token of --join is none, or was not copied as a whole: it begins with sp1 and has three parts'),
     );
-    const viewers = await run(...words, '--join', await token('--role', 'viewer'), '--log-level', 'fatal');
+    const viewer = await token('--role', 'viewer');
+    const viewers = await run(...words, '--join', viewer, '--log-level', 'fatal');
     expect(viewers).toMatchObject(
-      failed(1, 'this token makes no node: create one with `stageplane token create --role agent`'),
+      failed(1, /this token makes a viewer, and no agent: redeem it with `stageplane join`/),
+    );
+    const kept = ['--credentials', join(folder, 'not-used-up')];
+    expect((await run('join', viewer, '--enroll', enroll, '--name', 'victor', ...kept)).code).toBe(0);
+    expect(await run('join', await token(), '--enroll', enroll, ...kept)).toMatchObject(
+      failed(1, /this token makes an agent: start one with `stageplane agent --join`/),
     );
     const agent = new Child([...words, '--join', await token('--node', 'alpha')], home);
     await agent.shown('stderr', 'joined by token');
@@ -291,12 +256,19 @@ describe('cert revoke', () => {
     expect(JSON.parse(stderr)).toMatchObject({
       code: 'NOT_FOUND',
       reason: 'CERTIFICATE_NOT_FOUND',
-      message: 'there is no certificate abc that has not expired: look at `stageplane cert list`',
+      message:
+        'there is no certificate abc that has not expired: name the whole serial that `stageplane cert list` shows',
     });
   });
 });
 
 describe('an initialised orchestrator', () => {
+  it('is not initialised again while it runs', async () => {
+    expect(await admin('init', '--force')).toMatchObject(
+      failed(1, /^stageplane: another stageplane process \(pid \d+\) uses .+: stop it/),
+    );
+  });
+
   it('does not start with --insecure, and gets another name without anybody having to join anew', async () => {
     await stop();
     const kept = join(data, 'pki', 'admin.pem');
@@ -311,22 +283,5 @@ describe('an initialised orchestrator', () => {
     expect(readFileSync(kept, 'utf8')).toBe(before);
     const list = await run('nodes', 'list', '--orchestrator', address, '--credentials', join(data, 'pki'));
     expect(list.code).toBe(0);
-  });
-});
-
-describe('an orchestrator without init', () => {
-  const words = ['orchestrator', '--listen', '0.0.0.0:0', '--log-level', 'warn', '--json'];
-  it.each([[[]], [['--insecure']], [['--trust-network']]])('listens beyond this machine not with %j', async (flags) => {
-    const ended = await run(...words, '--data', join(folder, 'open'), ...flags);
-    expect(ended.code).toBe(2);
-    expect(JSON.parse(ended.stderr).message).toContain('add --insecure and --trust-network on a network you trust');
-  });
-
-  it('does when it is told twice, and warns', async () => {
-    const child = new Child([...words, '--data', join(folder, 'open'), '--insecure', '--trust-network'], home);
-    await child.shown('stdout', '\n');
-    expect(child.stderr).toContain('NOBODY IS AUTHENTICATED AND NOTHING IS ENCRYPTED');
-    child.process.kill('SIGTERM');
-    expect((await child.end()).code).toBe(0);
   });
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { packageRoot } from '../../src/package-root.js';
 
 const MAIN = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
@@ -63,4 +64,10 @@ export function stageplane(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   return new Child(words, environment).end();
+}
+
+/** What a command gives that could not do it. @param sentence as a whole, or what all of stderr matches */
+export function failed(code: number, sentence: string | RegExp) {
+  const stderr = typeof sentence === 'string' ? `stageplane: ${sentence}\n` : expect.stringMatching(sentence);
+  return { code, stdout: '', stderr };
 }

@@ -9,6 +9,7 @@ import type { Check, Subject } from '../../src/doctor/check.js';
 import { examine } from '../../src/doctor/examine.js';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import { createRunChanges } from '../store/sample-changes.js';
+import { runSecured } from '../support/secured-orchestrator.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 function subject(parts: Partial<Subject> = {}): Subject {
@@ -129,6 +130,14 @@ describe('what is around', () => {
     expect(await found('orchestrator', { orchestrator: '127.0.0.1:1' })).toMatch(
       /^failed: no orchestrator answers at 127\.0\.0\.1:1/,
     );
+  });
+
+  it('an orchestrator that asks for a certificate fails with how to get one', async () => {
+    const { address } = await runSecured();
+    expect(await found('orchestrator', { role: 'agent', orchestrator: address })).toMatch(
+      /^failed: .+ asks for a certificate.+`stageplane token create`.+start the agent with --join$/,
+    );
+    expect(await found('orchestrator', { orchestrator: address })).toMatch(/--role launcher.+`stageplane join TOKEN/);
   });
 });
 

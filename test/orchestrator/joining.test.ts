@@ -70,7 +70,7 @@ test('tokens and revocations outlive the orchestrator, and no secret is on its d
   }
   const second = await runSecured({ dataFolder: first.dataFolder });
   await expect(listNodes(second, credentials)).rejects.toMatchObject({ reason: 'CERTIFICATE_REVOKED' });
-  expect((await second.redeem(token, 'victor')).answer.role).toBe('viewer');
+  expect((await second.redeem(token, 'victor', '')).answer.role).toBe('viewer');
 });
 
 test('a revocation ends what is open, and what was renewed from it', async () => {

@@ -52,7 +52,8 @@ export async function runSecured(options: SecuredOptions = {}) {
     (await unaryCall(admin, Admin.createJoinToken, { role, nodeName, ttlMillis })).token;
   const redeem = (text: string, name: string, instanceId = name, address = enrollAddress): Promise<Joined> =>
     join({ address, token: parsed(text), name, defaultName: '', instanceId });
-  const enrol = async (role: JoinRole, name: string): Promise<Joined> => redeem(await token(role), name);
+  const enrol = async (role: JoinRole, name: string): Promise<Joined> =>
+    redeem(await token(role), name, role === 'agent' ? name : '');
   const call = <C extends Client>(type: Parameters<typeof dial<C>>[1], as: Credentials | undefined): C => {
     const client = dial(orchestrator.address, type, clientOptions, as && credentialsOf(as));
     onTestFinished(() => client.close());

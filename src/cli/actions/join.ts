@@ -44,10 +44,13 @@ export async function joinAction({ values, output }: Invocation<JoinValues>): Pr
     forgetJoiningKey(folder);
     const { role, name } = answer;
     if (output.json) output.document({ role, name, folder });
-    else
+    else {
       output.print(
         `${escapeControls(name)} is a ${role} at ${values.orchestrator}; the certificate is in ${escapeControls(folder)}`,
       );
+      // It is found by the very words of the address.
+      output.print(`next: \`stageplane runs list --orchestrator ${values.orchestrator}\``);
+    }
     return exitCode.ok;
   } catch (error) {
     if (error instanceof RpcError) return output.fail(rpcFailure(error, address, 'name the right one with --enroll'));

@@ -1,12 +1,13 @@
-import { defaultTimings } from '../../core/machine/timings.js';
+import { defaultTimings, type Timings } from '../../core/machine/timings.js';
 import { FAIL_POINT_VARIABLE, type FailPoint, readFailPoint } from '../../orchestrator/fail-point.js';
-import { startOrchestrator } from '../../orchestrator/orchestrator.js';
+import { type Orchestrator, startOrchestrator } from '../../orchestrator/orchestrator.js';
 import type { Invocation } from '../command.js';
 import type { OrchestratorValues } from '../commands/orchestrator.js';
 import { edgeFlags } from '../config/edge-settings.js';
 import { openLogger } from '../daemon-logger.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { listenForInterrupts } from '../interrupts.js';
+import type { Output } from '../output.js';
 import { startFailure } from '../start-failure.js';
 import { stopOnSignal } from '../stop-on-signal.js';
 import { usageFailure } from '../usage-failure.js';
@@ -31,33 +32,38 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
     insecure: values.insecure,
     trustNetwork: values.trustNetwork,
     edges: edgeFlags(values),
-    timings: {
-      heartbeat: values.heartbeat,
-      lease: values.lease,
-      grace: values.grace,
-      graceAfterStart: values.startGrace,
-      acknowledge: values.ackDeadline,
-      load: values.loadDeadline,
-      edges: values.edgeDeadline,
-      stop: values.stopDeadline,
-      cause: defaultTimings.cause,
-    },
+    timings: timingsOf(values),
     failPoint,
     logger,
   }).catch((error: unknown) => startFailure(error));
   if ('exitCode' in started) return output.fail(started);
-
-  const { address, enrollAddress, adminSocket } = started;
-  if (output.json) output.jsonLine({ address, ...(enrollAddress && { enrollAddress }), adminSocket });
-  else output.print(`orchestrator listening on ${address}, admin socket ${adminSocket}`);
-  if (enrollAddress && !output.json)
-    output.print(`everyone shows a certificate; tokens are redeemed on ${enrollAddress}`);
+  announce(output, started);
   stopOnSignal(signals, () => void started.stop());
   const failure = await started.done.then(
     () => undefined,
     (error: unknown) => startFailure(error),
   );
   return failure ? output.fail(failure) : exitCode.ok;
+}
+
+function timingsOf(values: OrchestratorValues): Timings {
+  return {
+    heartbeat: values.heartbeat,
+    lease: values.lease,
+    grace: values.grace,
+    graceAfterStart: values.startGrace,
+    acknowledge: values.ackDeadline,
+    load: values.loadDeadline,
+    edges: values.edgeDeadline,
+    stop: values.stopDeadline,
+    cause: defaultTimings.cause,
+  };
+}
+
+function announce(output: Output, { address, enrollAddress, adminSocket }: Orchestrator): void {
+  if (output.json) return output.jsonLine({ address, ...(enrollAddress && { enrollAddress }), adminSocket });
+  output.print(`orchestrator listening on ${address}, admin socket ${adminSocket}`);
+  if (enrollAddress) output.print(`everyone shows a certificate; tokens are redeemed on ${enrollAddress}`);
 }
 
 /** For crash tests; no flag, so that nobody finds it by accident. A sentence when it cannot be read. */

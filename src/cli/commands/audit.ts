@@ -22,7 +22,10 @@ const auditSettings = {
   }),
   run: optional(readId, { placeholder: '<id>', description: 'only what was about this run' }),
   node: optional(readId, { placeholder: '<id>', description: 'only what was about the node with this id' }),
-  by: optional(readText, { placeholder: '<name>', description: 'only of this name, serial or address' }),
+  by: optional(readText, {
+    placeholder: '<name>',
+    description: 'only what was done by this name, serial or address; what concerns a node is under --node',
+  }),
   method: optional(readText, { placeholder: '<method>', description: 'only calls such as StopRun' }),
   limit: required(readCount(1), { placeholder: '<events>', description: 'the newest so many', fallback: '100' }),
   follow: toggle('then go on with what comes'),
@@ -45,7 +48,7 @@ export const auditCommands = [
     summary: 'show who did what to runs, nodes, tokens and certificates of the orchestrator of this machine',
     settings: auditSettings,
     operands: {},
-    examples: ['audit --since 1h', 'audit --run 7', 'audit --by laptop --follow'],
+    examples: ['audit --since 1h', 'audit --run 7', 'audit --by anna --follow'],
     load: async () => (await import('../actions/audit.js')).auditAction,
   }),
   defineCommand({

@@ -29,7 +29,7 @@ export function revokeCertificate(draft: Draft, call: CallId, serial: string): v
   const { access } = draft;
   const named = access.certificate(serial);
   if (!named) {
-    const message = `there is no certificate ${serial} that has not expired: look at \`stageplane cert list\``;
+    const message = `there is no certificate ${serial} that has not expired: name the whole serial that \`stageplane cert list\` shows`;
     return draft.refuseAccess(call, 'NOT_FOUND', 'CERTIFICATE_NOT_FOUND', message);
   }
   const theirs = access.allCertificates().filter((other) => isSameHolder(named, other));

@@ -29,7 +29,7 @@ import type {
 } from './state.js';
 
 /** One event's detail, without what the draft fills in. */
-export type EventDetail = NonNullable<RunEvent['detail']>;
+type EventDetail = NonNullable<RunEvent['detail']>;
 
 /** How far one stage has loaded. */
 export interface StageProgress {
@@ -217,13 +217,8 @@ export class Draft {
   /** Records what happened to a run; gives the event's revision (I12). */
   record(run: Pick<RunState, 'runId' | 'generation'>, detail: EventDetail): Revision {
     const number = this.nextRevision();
-    this.events.push({
-      revision: number,
-      runId: run.runId,
-      generation: run.generation,
-      at: new Date(this.wall),
-      detail,
-    });
+    const { runId, generation } = run;
+    this.events.push({ revision: number, runId, generation, at: new Date(this.wall), detail });
     return number;
   }
 
@@ -287,10 +282,7 @@ export class Draft {
   }
 
   private nextRevision(): Revision {
-    this.cluster = {
-      ...this.cluster,
-      revision: revision(this.cluster.revision + 1n),
-    };
+    this.cluster = { ...this.cluster, revision: revision(this.cluster.revision + 1n) };
     return this.cluster.revision;
   }
 

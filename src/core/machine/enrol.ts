@@ -63,14 +63,20 @@ function admit(
     const message = `this token is for "${token.nodeName}", not for "${name}": join with --name ${token.nodeName}`;
     return { code: 'PERMISSION_DENIED', reason: 'OTHER_NAME', message };
   }
-  if (token.role !== 'agent') return { role: token.role, name };
+  if (token.role !== 'agent') return instanceId === '' ? { role: token.role, name } : noAgent(token.role);
   if (instanceId === '') {
     const message =
-      'an agent joins with the id of its data folder, and the request has none: install matching versions';
+      'this token makes an agent: start one with `stageplane agent --join`, or create one with `stageplane token create --role launcher` (or viewer)';
     return { code: 'INVALID_ARGUMENT', reason: 'INSTANCE_MISSING', message };
   }
   const node = nodeOf(draft, token, name, instanceId);
   return typeof node === 'bigint' ? { role: 'agent', name, nodeId: node } : node;
+}
+
+/** Said before the token is used up. */
+function noAgent(role: string): Refusal {
+  const message = `this token makes a ${role}, and no agent: redeem it with \`stageplane join\`, or create one with \`stageplane token create --role agent\``;
+  return { code: 'INVALID_ARGUMENT', reason: 'OTHER_ROLE', message };
 }
 
 /** A node that is known comes back only by a token that names it: an instance id proves nothing. */

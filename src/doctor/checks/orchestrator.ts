@@ -6,9 +6,10 @@ import { limits } from '../../core/limits.js';
 import { dial, unaryCall } from '../../grpc/client.js';
 import { clientOptions } from '../../grpc/client-options.js';
 import { RpcError } from '../../grpc/rpc-error.js';
+import { tlsRefusal } from '../../grpc/tls-refusal.js';
 import { whyUnanswered } from '../../grpc/why-unanswered.js';
-import { findCredentials, nodeCredentials, shown } from '../../pki/find-credentials.js';
-import { bothRoles, type Check, type Finding, failed, ok, skipped, warning } from '../check.js';
+import { type FoundCredentials, findCredentials, nodeCredentials, shown } from '../../pki/find-credentials.js';
+import { bothRoles, type Check, type Finding, failed, ok, type Subject, skipped, warning } from '../check.js';
 
 export const orchestratorCheck: Check = {
   name: 'orchestrator',
@@ -16,10 +17,11 @@ export const orchestratorCheck: Check = {
   look: async ({ role, orchestrator, dataFolder }) => {
     if (orchestrator === undefined) return skipped('no --orchestrator was named');
     let client: OrchestratorServiceClient | undefined;
+    let found: FoundCredentials | undefined;
     try {
-      const own = role === 'agent' ? nodeCredentials(dataFolder) : undefined;
-      const credentials = shown(own ?? findCredentials(orchestrator, { dataFolder }));
-      client = dial(orchestrator, OrchestratorServiceClient, clientOptions, credentials);
+      found =
+        (role === 'agent' ? nodeCredentials(dataFolder) : undefined) ?? findCredentials(orchestrator, { dataFolder });
+      client = dial(orchestrator, OrchestratorServiceClient, clientOptions, shown(found));
       const asked = Date.now();
       const deadlineMillis = limits.doctorMillis / 2;
       const { now } = await unaryCall(client, service.listNodes, { pageSize: 1, pageToken: '' }, { deadlineMillis });
@@ -28,14 +30,30 @@ export const orchestratorCheck: Check = {
       if (!(error instanceof RpcError)) throw error;
       // A node's certificate is good, and lists no nodes.
       if (error.reason === 'ROLE_MISSING') return ok(`${orchestrator} answers`);
-      const why = whyUnanswered(error) ?? error.message;
-      const advice = 'see whether it runs there, listens beyond its own machine, and no firewall is between';
-      return failed(`no orchestrator answers at ${orchestrator} (${why})`, advice);
+      return (await turnedAway(role, orchestrator, error, found !== undefined)) ?? unanswered(orchestrator, error);
     } finally {
       client?.close();
     }
   },
 };
+
+/** It is there, and this machine shows it no certificate, or not the right one. */
+async function turnedAway(role: Subject['role'], address: string, error: RpcError, showed: boolean) {
+  const refusal = await tlsRefusal(address, error, showed);
+  if (refusal === undefined) return undefined;
+  const join = role === 'agent' ? 'start the agent with --join' : `\`stageplane join TOKEN --orchestrator ${address}\``;
+  const message =
+    refusal === 'certificate-required'
+      ? `${address} asks for a certificate, and none is kept here for it`
+      : `${address} does not take the certificate that is kept here for it, or is another orchestrator (${refusal})`;
+  const create = role === 'agent' ? 'token create' : 'token create --role launcher';
+  return failed(message, `get a token by \`stageplane ${create}\` on its machine, then ${join}`);
+}
+
+function unanswered(address: string, error: RpcError): Finding {
+  const advice = 'see whether it runs there, listens beyond its own machine, and no firewall is between';
+  return failed(`no orchestrator answers at ${address} (${whyUnanswered(error) ?? error.message})`, advice);
+}
 
 /** @param theirs undefined of an older orchestrator; milliseconds since 1970, like ours at the same moment */
 export function clockDifference(address: string, theirs: number | undefined, ours: number): Finding {
