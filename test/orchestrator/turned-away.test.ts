@@ -80,7 +80,7 @@ test('an agent without a certificate says so in its log, and goes on trying', as
     child.process.kill('SIGKILL');
     await child.end();
   });
-  await child.shown('stderr', 'start this agent with --join');
+  await child.shown('stderr', '--join and a token');
 });
 
 test('no warning of the runtime comes of an address without a name', async () => {
