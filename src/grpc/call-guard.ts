@@ -22,7 +22,10 @@ export function callGuard(connections: Connections, rates: CallRates): ServerInt
       if (!session || session.destroyed) return;
       const bucket = resetsOf.get(session) ?? new TokenBucket(resets, performance.now());
       resetsOf.set(session, bucket);
-      if (bucket.take(performance.now()) > 0) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      if (bucket.take(performance.now()) === 0) return;
+      // Not by destroy: without an error it says NO_ERROR, whatever code it is given.
+      session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      session.destroy();
     };
     return new GuardedCall(call, { requestStream, refusal: wait === 0 ? undefined : tooManyCalls(wait), onReset });
   };
