@@ -1,7 +1,8 @@
 import type { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
-import { CreateRunRequest } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { CreateRunRequest, type CreateRunResponse } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { runId } from '../core/ids.js';
+import type { Answer } from '../core/machine/effects.js';
 import { ledgerOf } from '../core/machine/footprints.js';
 import { poolOf } from '../core/machine/pool.js';
 import { planAnswer } from '../core/planner/plan-answer.js';
@@ -36,13 +37,8 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
       checkPlanRequest(plan!);
       const read = await readRequest(loop, library, plan!, context);
       const draft = loop.peek();
-      const outcome = planRequest({
-        ...read,
-        pool: poolOf(draft),
-        ledger: ledgerOf(draft),
-        runId: runId(0n),
-        sha256,
-      });
+      const situation = { pool: poolOf(draft), ledger: ledgerOf(draft), runId: runId(0n), sha256 };
+      const outcome = planRequest({ ...read, ...situation });
       if (outcome.kind === 'planned') recent.remember(outcome.report.selected);
       return planAnswer(outcome);
     },
@@ -65,30 +61,28 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
           expected: recent.find(request.expectedPlanId),
         },
       }));
-      switch (answer.kind) {
-        case 'run': {
-          const run = loop.world.runs.get(answer.runId);
-          if (!run) throw runNotFound(answer.runId);
-          return {
-            outcome: { $case: 'run', value: runView(loop.world, run) },
-            report: answer.report,
-          };
-        }
-        case 'rejected':
-          return {
-            outcome: { $case: 'rejection', value: answer.rejection },
-            report: answer.report,
-          };
-        case 'stale':
-          return {
-            outcome: { $case: 'stale', value: { message: answer.message, rejection: answer.rejection } },
-            report: answer.report,
-          };
-        default:
-          throw answerError(answer);
-      }
+      return created(loop, answer);
     },
   };
+}
+
+/** A rejection is an answer, not an error. */
+function created({ world }: Loop, answer: Answer): CreateRunResponse {
+  switch (answer.kind) {
+    case 'run': {
+      const run = world.runs.get(answer.runId);
+      if (!run) throw runNotFound(answer.runId);
+      return { outcome: { $case: 'run', value: runView(world, run) }, report: answer.report };
+    }
+    case 'rejected':
+      return { outcome: { $case: 'rejection', value: answer.rejection }, report: answer.report };
+    case 'stale': {
+      const { message, rejection, report } = answer;
+      return { outcome: { $case: 'stale', value: { message, rejection } }, report };
+    }
+    default:
+      throw answerError(answer);
+  }
 }
 
 /** A request that brings its own facts needs no file on this disk. */

@@ -1,30 +1,11 @@
 import { limits } from '../../core/limits.js';
 import { joinRoles } from '../../core/role.js';
 import { defineCommand } from '../command.js';
-import { clientSettings, jsonSetting } from '../config/common-settings.js';
-import { defaultDataFolder } from '../config/default-folder.js';
-import {
-  readAddress,
-  readDuration,
-  readFolder,
-  readHost,
-  readName,
-  readOneOf,
-  readPath,
-  readText,
-} from '../config/readers.js';
+import { clientSettings, dataSetting, jsonSetting } from '../config/common-settings.js';
+import { readAddress, readDuration, readHost, readName, readOneOf, readPath, readText } from '../config/readers.js';
 import { list, operand, optional, required, toggle, type Values } from '../config/setting.js';
 import type { Violation } from '../failure.js';
 import { formatDuration } from '../format/duration.js';
-
-const dataSetting = {
-  data: required(readFolder, {
-    placeholder: '<folder>',
-    description: 'data folder of the orchestrator of this machine',
-    fallback: defaultDataFolder('orchestrator'),
-    environment: true,
-  }),
-};
 
 const initSettings = {
   ...dataSetting,

@@ -1,18 +1,8 @@
 import { limits } from '../../core/limits.js';
 import { defineCommand } from '../command.js';
-import { jsonSetting } from '../config/common-settings.js';
-import { defaultDataFolder } from '../config/default-folder.js';
-import { readCount, readDuration, readFolder, readId, readOneOf, readText } from '../config/readers.js';
+import { dataSetting, jsonSetting, readLogLevel } from '../config/common-settings.js';
+import { readCount, readDuration, readId, readText } from '../config/readers.js';
 import { operand, optional, required, toggle, type Values } from '../config/setting.js';
-
-const dataSetting = {
-  data: required(readFolder, {
-    placeholder: '<folder>',
-    description: 'data folder of the orchestrator of this machine',
-    fallback: defaultDataFolder('orchestrator'),
-    environment: true,
-  }),
-};
 
 const auditSettings = {
   ...dataSetting,
@@ -35,7 +25,7 @@ export type AuditValues = Values<typeof auditSettings>;
 
 const levelSettings = { ...dataSetting, ...jsonSetting };
 const levelOperands = {
-  level: operand(readOneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal'), {
+  level: operand(readLogLevel, {
     placeholder: '<level>',
     description: 'trace, debug, info, warn, error or fatal',
   }),

@@ -1,3 +1,4 @@
+import { defaultDataFolder } from './default-folder.js';
 import { readFolder, readOneOf, readTarget } from './readers.js';
 import { optional, required, toggle } from './setting.js';
 
@@ -5,6 +6,18 @@ import { optional, required, toggle } from './setting.js';
 export const DEFAULT_ADDRESS = '127.0.0.1:7070';
 
 export const jsonSetting = { json: toggle('print JSON instead of text for people') };
+
+/** Of every command that talks to the orchestrator of this machine, through its admin socket. */
+export const dataSetting = {
+  data: required(readFolder, {
+    placeholder: '<folder>',
+    description: 'data folder of the orchestrator of this machine',
+    fallback: defaultDataFolder('orchestrator'),
+    environment: true,
+  }),
+};
+
+export const readLogLevel = readOneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal');
 
 /** Of every command that talks to an orchestrator. */
 export const clientSettings = {
@@ -24,7 +37,7 @@ export const clientSettings = {
 
 /** Of the daemons. */
 export const logSettings = {
-  logLevel: required(readOneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal'), {
+  logLevel: required(readLogLevel, {
     placeholder: '<level>',
     description: 'how much to log: trace, debug, info, warn, error or fatal',
     fallback: 'info',
