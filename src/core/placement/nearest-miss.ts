@@ -22,14 +22,19 @@ export function nearestMiss(problem: PlacementProblem): NearestMiss | undefined 
   const misses = places
     .map((place) => ({ place, bytes: bytesMissing(problem, place) ?? Number.POSITIVE_INFINITY }))
     .sort((a, b) => a.bytes - b.bytes);
+  let best: NearestMiss | undefined;
   for (const { place, bytes } of misses) {
+    // What the best split lacks is the least that any grant can be, and too slow a split takes a larger one.
+    if (best && bytes >= best.bytes) break;
     const least = smallestGrant(
       (extra) => hasPlan(withMemory(problem, place, extra)),
       [bytes, wholeModelOn(problem, place)],
     );
-    if (least !== undefined) return { node: problem.nodes[place]!, bytes: least };
+    if (least !== undefined && least < (best?.bytes ?? Number.POSITIVE_INFINITY)) {
+      best = { node: problem.nodes[place]!, bytes: least };
+    }
   }
-  return undefined;
+  return best;
 }
 
 /** Bytes, 0 or more, that one more node must be able to give, else like `node`, for a plan; undefined when none helps. */

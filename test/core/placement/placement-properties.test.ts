@@ -10,7 +10,7 @@ import type { Placement } from '../../../src/core/placement/placement.js';
 import type { PlacementProblem } from '../../../src/core/placement/placement-problem.js';
 import { rejectPlacement } from '../../../src/core/placement/reject-placement.js';
 import { everyPlacement, isAllowed, leastOf } from './every-placement.js';
-import { anyProblem, sampleNode } from './sample-problem.js';
+import { anyProblem, evenModel, sampleNode, sampleProblem } from './sample-problem.js';
 
 const objectives: readonly Objective[] = ['fastest', 'throughput', 'fewest-nodes', 'balanced'];
 const small = anyProblem({ maxNodes: 4, maxLayers: 6 });
@@ -201,6 +201,17 @@ describe('the nearest miss', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('is not taken from the node that lacks least, when what it lacks would be too slow', () => {
+    const nodes = [
+      sampleNode(2, 18, { secondsPerByte: 1, hopSeconds: 0 }),
+      sampleNode(3, 9, { secondsPerByte: 0, hopSeconds: 0 }),
+      sampleNode(4, 20, { secondsPerByte: 10, hopSeconds: 0 }),
+    ];
+    // Node 2 lacks 2 bytes for two layers beside the slow node 4, which would take 220 s, and 12 for three of them.
+    const problem = sampleProblem(evenModel(4, 10, 0, 0), nodes, { maxStages: 2, maxSecondsPerToken: 210 });
+    expect(nearestMiss(problem)).toMatchObject({ node: { name: 'node-3' }, bytes: 11 });
   });
 
   it('can be a node that is not there yet', () => {
