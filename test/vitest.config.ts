@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Needs a model that does not come with the repository.
     exclude: ['test/real-model/**'],
-    setupFiles: ['test/support/runtime-folder.ts'],
+    setupFiles: ['test/support/runtime-folder.ts', 'test/support/property-seed.ts'],
     reporters: ['default', './test/plain-counts.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
