@@ -31,7 +31,12 @@ beforeAll(async () => {
       machines.start('server', line);
       while ((await machines.run('server', 'stageplane server info')).code !== 0) machines.mustLive();
     } else {
-      const { code, stdout, stderr } = await machines.run('server', line);
+      // A person is elsewhere: what they have joined as on the server would stand before what the operator is there.
+      const where = line.includes('sp1.…') ? 'laptop' : 'server';
+      const { code, stdout, stderr } = await machines.run(
+        where,
+        line.replace('sp1.…', () => tokens.shift() ?? ''),
+      );
       if (code !== 0) throw new Error(`${line}: ${stderr}`);
       if (command === 'token') tokens.push(stdout.trim());
       said[command] = stdout;
@@ -69,7 +74,10 @@ describe('the commands of the README, on three machines that are one', () => {
       'agent',
       'agent',
       'run',
+      'token',
+      'join',
     ]);
+    expect(said.join).toMatch(/^tablet is a viewer[\s\S]+COMPLETED/);
     expect(said.run?.trim().length).toBeGreaterThan(0);
   });
 

@@ -38,7 +38,7 @@ export const auditCommands = [
     summary: 'show who did what to runs, nodes, tokens and certificates of the orchestrator of this machine',
     settings: auditSettings,
     operands: {},
-    examples: ['audit --since 1h', 'audit --run 7', 'audit --by anna --follow'],
+    examples: ['audit --since 1h', 'audit --run 7', 'audit --by tablet --follow'],
     load: async () => (await import('../actions/audit.js')).auditAction,
   }),
   defineCommand({
