@@ -12,6 +12,7 @@ import { defaultTimings } from '../dist/src/core/machine/timings.js';
 import { dial, unaryCall } from '../dist/src/grpc/client.js';
 import { clientOptions, sessionOptions } from '../dist/src/grpc/client-options.js';
 import { startOrchestrator } from '../dist/src/orchestrator/orchestrator.js';
+import { readyEndpoints } from '../test/support/ready-endpoints.mjs';
 
 /** A real orchestrator on a free port; `prepare` gets its data folder before it starts. */
 export async function openOrchestrator(prepare = async () => {}) {
@@ -24,13 +25,7 @@ export async function openOrchestrator(prepare = async () => {}) {
     insecure: false,
     timings: defaultTimings,
     // These agents have no stages, and so no edges.
-    tokenEndpoints: (post) => ({
-      open: ({ runId, generation }) => post({ kind: 'token-endpoint-ready', runId, generation }),
-      close: () => {},
-      beginAnswer: () => {},
-      find: () => undefined,
-      stop: async () => {},
-    }),
+    tokenEndpoints: readyEndpoints,
     logger: pino({ level: 'silent' }),
   });
   const stop = async () => {

@@ -84,6 +84,7 @@ export class Connections {
     for (const group of this.strangers.values()) for (const { socket } of group.values()) socket.destroy();
   }
 
+  /** Ends all, whatever they carry. */
   dropAll(): void {
     for (const { socket } of this.open.values()) socket.destroy();
   }

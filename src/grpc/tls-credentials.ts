@@ -31,12 +31,9 @@ export function orchestratorCredentials(ca: string, own?: Omit<TlsParts, 'ca'>):
       // Nodes have certificates of the same CA, and could serve with them: the name must fit, and the role.
       checkServerIdentity: (name, certificate) => {
         const host = hostOfServerName(name);
-        return (
-          checkServerIdentity(host, certificate) ??
-          (String(certificate.subject.O) === 'orchestrator'
-            ? undefined
-            : new Error(`${host} shows a certificate that is not that of an orchestrator`))
-        );
+        const problem = checkServerIdentity(host, certificate);
+        if (problem || String(certificate.subject.O) === 'orchestrator') return problem;
+        return new Error(`${host} shows a certificate that is not that of an orchestrator`);
       },
     },
   );

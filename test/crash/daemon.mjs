@@ -5,6 +5,7 @@ import pino from 'pino';
 import { defaultTimings } from '../../dist/src/core/machine/timings.js';
 import { FailPoint } from '../../dist/src/orchestrator/fail-point.js';
 import { startOrchestrator } from '../../dist/src/orchestrator/orchestrator.js';
+import { readyEndpoints } from '../support/ready-endpoints.mjs';
 
 const failPoint = new FailPoint();
 const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -18,13 +19,7 @@ for await (const line of createInterface({ input: process.stdin })) {
       models: [],
       insecure: false,
       timings: defaultTimings,
-      tokenEndpoints: (post) => ({
-        open: ({ runId, generation }) => post({ kind: 'token-endpoint-ready', runId, generation }),
-        close: () => {},
-        beginAnswer: () => {},
-        find: () => undefined,
-        stop: async () => {},
-      }),
+      tokenEndpoints: readyEndpoints,
       failPoint,
       logger: pino({ level: process.env.TEST_LOG ?? 'silent' }, pino.destination(2)),
     });

@@ -9,7 +9,7 @@ import { streamCall, unaryCall } from '../../src/grpc/client.js';
 import type { RpcError } from '../../src/grpc/rpc-error.js';
 import type { TokenEndpoints } from '../../src/orchestrator/text/token-endpoints.js';
 import { samplePlan } from '../core/machine/samples.js';
-import { readyEndpoints } from '../support/ready-endpoints.js';
+import { readyEndpoints } from '../support/ready-endpoints.mjs';
 import { ScriptedAgent } from '../support/scripted-agent.js';
 import { credentialsOf, runSecured } from '../support/secured-orchestrator.js';
 

@@ -10,7 +10,7 @@ import { runId as runIdOf } from '../../src/core/ids.js';
 import { streamCall, unaryCall } from '../../src/grpc/client.js';
 import { accessTable } from '../../src/orchestrator/access-table.js';
 import { sampleFacts } from '../core/machine/samples.js';
-import { readyEndpoints } from '../support/ready-endpoints.js';
+import { readyEndpoints } from '../support/ready-endpoints.mjs';
 import { watchUntil } from '../support/running-orchestrator.js';
 import { ScriptedAgent } from '../support/scripted-agent.js';
 import { credentialsOf, runSecured } from '../support/secured-orchestrator.js';

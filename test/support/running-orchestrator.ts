@@ -9,7 +9,7 @@ import { type Run, RunPhase } from '../../gen/stageplane/v1/run.js';
 import { defaultTimings, type Timings } from '../../src/core/machine/timings.js';
 import { dial, streamCall, unaryCall } from '../../src/grpc/client.js';
 import { type Orchestrator, startOrchestrator } from '../../src/orchestrator/orchestrator.js';
-import { readyEndpoints } from './ready-endpoints.js';
+import { readyEndpoints } from './ready-endpoints.mjs';
 import { temporaryFolder } from './temporary-folder.js';
 
 export interface RunningOrchestrator extends Orchestrator {

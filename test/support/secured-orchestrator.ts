@@ -14,7 +14,7 @@ import { type Credentials, readCredentials } from '../../src/pki/credential-fold
 import { authorityFolder } from '../../src/pki/is-initialised.js';
 import { type Joined, join } from '../../src/pki/join.js';
 import { type JoinToken, parseToken } from '../../src/pki/join-token.js';
-import { readyEndpoints } from './ready-endpoints.js';
+import { readyEndpoints } from './ready-endpoints.mjs';
 import { temporaryFolder } from './temporary-folder.js';
 
 export type SecuredOrchestrator = Awaited<ReturnType<typeof runSecured>>;

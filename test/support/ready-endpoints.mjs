@@ -1,8 +1,5 @@
-import type { ClusterEvent } from '../../src/core/machine/events.js';
-import type { TokenEndpoints } from '../../src/orchestrator/text/token-endpoints.js';
-
 /** Token endpoints without a process, ready at once: for scripted agents, whose stages have no edges. */
-export function readyEndpoints(post: (event: ClusterEvent) => void): TokenEndpoints {
+export function readyEndpoints(post) {
   return {
     open: ({ runId, generation }) => post({ kind: 'token-endpoint-ready', runId, generation }),
     close: () => {},
