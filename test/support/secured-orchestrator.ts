@@ -30,6 +30,7 @@ export async function runSecured(options: SecuredOptions = {}) {
   if (made.kind === 'refused' && made.reason !== 'ALREADY_INITIALISED') throw new Error(made.message);
   const orchestrator = await startOrchestrator({
     listen: '127.0.0.1:0',
+    http: options.http,
     dataFolder,
     models: options.models ?? [],
     insecure: false,
