@@ -20,7 +20,7 @@ import { temporaryFolder } from './temporary-folder.js';
 export type SecuredOrchestrator = Awaited<ReturnType<typeof runSecured>>;
 
 type SecuredOptions = Partial<
-  Pick<OrchestratorConfig, 'dataFolder' | 'certificateLifetime' | 'models' | 'tokenEndpoints' | 'logger'>
+  Pick<OrchestratorConfig, 'certificateLifetime' | 'dataFolder' | 'http' | 'models' | 'tokenEndpoints' | 'logger'>
 >;
 
 /** A real orchestrator whose folder was initialised, on free ports, stopped with the test. */
