@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
-import { nextPort } from '../grpc/next-port.js';
+import { enrollAddressBeside } from '../grpc/default-ports.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { type Credentials, readCredentials, writeCredentials } from '../pki/credential-folder.js';
 import { type Joined, join } from '../pki/join.js';
@@ -66,7 +66,7 @@ async function enrol(
   { config, instanceId, folder, token }: Enrolment,
   stopped: AbortSignal,
 ): Promise<NodeAccessOpened> {
-  const address = config.enroll ?? nextPort(config.orchestrator[0] ?? '');
+  const address = config.enroll ?? enrollAddressBeside(config.orchestrator[0] ?? '');
   const request = {
     address,
     token,

@@ -5,7 +5,7 @@ import type { ClusterEvent } from '../core/machine/events.js';
 import type { StoredWorld } from '../core/machine/state.js';
 import type { Timings } from '../core/machine/timings.js';
 import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
-import { nextPort } from '../grpc/next-port.js';
+import { enrollAddressBeside } from '../grpc/default-ports.js';
 import { markSecure, readAuthorityFolder } from '../pki/authority-folder.js';
 import { certificateDigest } from '../pki/certificate-digest.js';
 import type { Credentials } from '../pki/credential-folder.js';
@@ -25,9 +25,17 @@ import { Gatekeeper } from './gatekeeper.js';
 import { Metrics } from './metrics/metrics.js';
 import { ModelLibrary } from './model-library.js';
 import { openAddressProblem } from './open-address.js';
+import { openHttp } from './open-http.js';
 import { beginEpoch, openLoop } from './open-loop.js';
 import type { Security } from './security.js';
-import { type Inside, type Listening, openAdminServer, openEnrollmentServer, openPublicServer } from './servers.js';
+import {
+  type Inside,
+  type Listening,
+  openAdminServer,
+  openEnrollmentServer,
+  openPublicServer,
+  orchestratorBodies,
+} from './servers.js';
 import { StartupError } from './startup-error.js';
 import { openDataPlane } from './text/data-plane.js';
 import type { TokenEndpoints } from './text/token-endpoints.js';
@@ -40,8 +48,10 @@ export interface OrchestratorConfig {
   readonly models: readonly string[];
   /** Where a relative path is looked for when somebody names it who may name every file; default `models`. */
   readonly operatorModels?: readonly string[] | undefined;
-  /** `host:port` where those without a certificate redeem tokens; by default the port after `listen`. Only after `init`. */
+  /** `host:port` where those without a certificate redeem tokens; by default two ports after `listen`. Only after `init`. */
   readonly enrollListen?: string | undefined;
+  /** `host:port` of HTTP; nobody is served over HTTP without it. */
+  readonly http?: string | undefined;
   /** Milliseconds of the certificates that it issues; default `limits.certificateMillis`. */
   readonly certificateLifetime?: number | undefined;
   /** Nobody shows a certificate, in words: refused where `init` was run. */
@@ -63,6 +73,8 @@ export interface Orchestrator {
   readonly address: string;
   /** Where tokens are redeemed; undefined where nobody needs one. */
   readonly enrollAddress: string | undefined;
+  /** Where HTTP is served, such as `http://127.0.0.1:7071`; undefined when it is not. */
+  readonly httpUrl: string | undefined;
   /** Path of the socket of AdminService. */
   readonly adminSocket: string;
   /** Ends sessions and calls in good order; resolves when nothing is left. */
@@ -73,7 +85,8 @@ export interface Orchestrator {
 
 /** Starts the orchestrator. Rejects with StartupError or StoreError, whose message says what to do. */
 export async function startOrchestrator(config: OrchestratorConfig): Promise<Orchestrator> {
-  refuseOpenAddress(config);
+  refuseOpenAddress(config, config.listen);
+  if (config.http !== undefined) refuseOpenAddress(config, config.http);
   const folder = prepareDataFolder(config.dataFolder);
   if (folder.kind === 'refused') throw new StartupError(folder.reason, folder.message);
   const lock = lockFolder(folder.path);
@@ -120,13 +133,20 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
       void stop(error);
     });
     const { inside } = started;
-    servers.push(await openPublicServer(inside, config.listen));
+    const bodies = orchestratorBodies(inside);
+    servers.push(await openPublicServer(inside, bodies, config.listen));
     const { address } = servers[0]!;
     const enrollAddress = await openEnrollment(config, inside, servers);
+    const http = config.http === undefined ? undefined : await openHttp(inside, bodies, config.http);
+    if (http) servers.push(http);
+    const httpUrl = http?.url;
     servers.push(await openAdminServer(inside, dataFolder, address));
     const { epoch } = inside.loop.world.cluster;
-    logger.info({ address, dataFolder, epoch, ...(enrollAddress && { enrollAddress }) }, 'orchestrator ready');
-    return { address, enrollAddress, adminSocket: adminSocketOf(dataFolder), stop: () => stop(), done };
+    logger.info(
+      { address, dataFolder, epoch, ...(enrollAddress && { enrollAddress }), ...(httpUrl && { httpUrl }) },
+      'orchestrator ready',
+    );
+    return { address, enrollAddress, httpUrl, adminSocket: adminSocketOf(dataFolder), stop: () => stop(), done };
   } catch (error) {
     await stop();
     throw error;
@@ -141,7 +161,7 @@ async function openEnrollment(
 ): Promise<string | undefined> {
   const { security } = inside;
   if (!security) return undefined;
-  const enrollment = await openEnrollmentServer(inside, security, enrollListen ?? nextPort(listen));
+  const enrollment = await openEnrollmentServer(inside, security, enrollListen ?? enrollAddressBeside(listen));
   servers.push(enrollment);
   return enrollment.address;
 }
@@ -218,7 +238,10 @@ async function nodeCredentials({ authority, ca }: Security): Promise<Credentials
   return { ca, ...(await issueOrchestratorNode(authority, subject)) };
 }
 
-function refuseOpenAddress({ listen, insecure, trustNetwork = false, dataFolder, logger }: OrchestratorConfig): void {
+function refuseOpenAddress(
+  { insecure, trustNetwork = false, dataFolder, logger }: OrchestratorConfig,
+  listen: string,
+): void {
   if (isInitialised(dataFolder)) {
     if (!insecure) return;
     const message = `the data folder ${dataFolder} was initialised, and everyone shows a certificate there: leave out --insecure`;

@@ -65,6 +65,8 @@ export interface Inside {
   readonly logger: Logger;
 }
 
+export type OrchestratorBodies = ServiceBodies<typeof OrchestratorServiceService>;
+
 export interface Listening {
   /** `host:port` with the real port. */
   readonly address: string;
@@ -73,18 +75,9 @@ export interface Listening {
 
 const publicServices = ['stageplane.v1.OrchestratorService', 'stageplane.v1.NodeAgentService'];
 
-/** Opens the TCP port of launchers and agents. Rejects with StartupError. */
-export async function openPublicServer(inside: Inside, listen: string): Promise<Listening> {
-  const { loop, store, sessions, hub, library, endpoints, security, audit, metrics, logger } = inside;
-  const streams = new OpenStreams();
-  const interceptors = security ? [security.gatekeeper.interceptor] : [];
-  const { server, connections } = newServer(
-    publicBounds,
-    logger,
-    { interceptors },
-    { onCallOver: metrics.calls.grpcCall },
-  );
-  const health = new Health(publicServices);
+/** What launchers may call, by whatever door; every call is recorded. */
+export function orchestratorBodies(inside: Inside): OrchestratorBodies {
+  const { loop, store, sessions, hub, library, endpoints, audit } = inside;
   const calls = {
     ...planCalls(loop, library),
     ...runCalls(loop, sessions, endpoints),
@@ -93,8 +86,19 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
     ...nodeCalls(loop),
     ...drainCall(loop, hub),
   };
+  return audited(OrchestratorServiceService, calls, auditedOrchestratorMethods, audit);
+}
+
+/** Opens the TCP port of launchers and agents. Rejects with StartupError. */
+export async function openPublicServer(inside: Inside, bodies: OrchestratorBodies, listen: string): Promise<Listening> {
+  const { loop, sessions, security, audit, metrics, logger } = inside;
+  const streams = new OpenStreams();
+  const interceptors = security ? [security.gatekeeper.interceptor] : [];
+  const watch = { onCallOver: metrics.calls.grpcCall };
+  const { server, connections } = newServer(publicBounds, logger, { interceptors }, watch);
+  const health = new Health(publicServices);
   const add = addAudited(server, audit, { logger, streams });
-  add(OrchestratorServiceService, calls, auditedOrchestratorMethods);
+  addService(server, OrchestratorServiceService, bodies, { logger, streams });
   add(NodeAgentServiceService, agentService(loop, sessions), {});
   if (security) add(CertificateServiceService, certificateService(loop, security), auditedCertificateMethods);
   health.addTo(server, streams);
@@ -130,7 +134,7 @@ export async function openEnrollmentServer(inside: Inside, security: Security, l
   };
 }
 
-function tlsOf({ ca, server }: Security, askClients: boolean): TlsOptions {
+export function tlsOf({ ca, server }: Security, askClients: boolean): TlsOptions {
   return serverTls({ ca, ...server }, askClients);
 }
 
@@ -162,7 +166,7 @@ function addAudited(server: Server, audit: AuditLog, surroundings: HandlerSurrou
   ) => addService(server, service, audited(service, bodies, methods, audit), surroundings);
 }
 
-function boundOrThrow(bound: BindResult): Bound {
+export function boundOrThrow(bound: BindResult): Bound {
   if (bound.kind === 'refused') throw new StartupError(bound.reason, bound.message);
   return bound;
 }

@@ -23,13 +23,13 @@ type Stream = StreamWriter<WatchRunResponse>;
 /** Watches: ordered, unique, atomic per commit, resumable and bookmarked (I10). */
 export function watchCalls(loop: Loop, store: Store, hub: WatchHub): Pick<Bodies, 'watchRun' | 'watchNodes'> {
   return {
-    async watchRun(request, stream, { certificate }) {
+    async watchRun(request, stream, context) {
       const id = runId(request.runId);
       const leave = hub.admit();
       try {
         if (!loop.world.runs.has(id)) throw runNotFound(id);
         if (request.afterRevision > loop.world.cluster.revision) throw revisionAhead(request.afterRevision);
-        const views = viewsFor(certificate);
+        const views = viewsFor(context);
         await replay({ store, stream, views }, id, revision(request.afterRevision));
         // Turns begin in setImmediate: between the last empty page and the subscription no commit can slip in.
         bookmark(stream, loop.world.cluster.revision);
