@@ -62,8 +62,8 @@ export class Metrics {
   }
 
   async render(): Promise<Exposition> {
-    if (this.opened) this.opened.world.look(this.opened.loop.peek());
+    const nodes = this.opened?.world.look(this.opened.loop.peek()) ?? '';
     const [own, process] = await Promise.all([this.registry.metrics(), this.process.metrics()]);
-    return { contentType: this.registry.contentType, text: `${own}\n${process}` };
+    return { contentType: this.registry.contentType, text: `${own}\n${nodes}\n${process}` };
   }
 }

@@ -1,7 +1,13 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-/** Gauges that are named as if they were counters, which Prometheus' own check complains of. */
-const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+/** Gauges that are named as if they were counters, which Prometheus' own check complains of, and what Node no longer documents. */
+const LEFT_OUT = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+  'nodejs_active_handles',
+  'nodejs_active_requests',
+];
 
 let registry: Registry | undefined;
 
@@ -13,7 +19,7 @@ export function processMetrics(): Registry {
   if (!registry) {
     registry = new Registry();
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 10 });
-    for (const name of MISNAMED) registry.removeSingleMetric(name);
+    for (const name of LEFT_OUT) registry.removeSingleMetric(name);
   }
   return registry;
 }

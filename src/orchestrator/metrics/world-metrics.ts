@@ -12,7 +12,7 @@ export class WorldMetrics {
   private readonly runs: Gauge<string>;
   private readonly stages: Gauge<string>;
   private readonly outbox: Gauge<string>;
-  private readonly nodes: NodeMetrics;
+  private readonly nodes = new NodeMetrics();
 
   constructor(registry: Registry, world: World) {
     const gauge = (name: string, help: string, ...labels: string[]) => newGauge(registry, name, help, labels);
@@ -24,7 +24,6 @@ export class WorldMetrics {
       'kind',
       'state',
     );
-    this.nodes = new NodeMetrics(registry);
     const { cluster } = world;
     addLevel(registry, 'stageplane_epoch', 'Epoch of this orchestrator.', () => Number(cluster.epoch));
     addLevel(registry, 'stageplane_revision', 'Newest committed revision.', () => Number(world.cluster.revision));
@@ -33,16 +32,16 @@ export class WorldMetrics {
       name: 'stageplane_ignored_messages_total',
       help: 'Messages that changed nothing, by why.',
       labelNames: ['kind'],
-      read: () => ignoredKinds.map((kind) => [{ kind: kind.replace('-', '_') }, world.ignored[kind]]),
+      read: () => ignoredKinds.map((kind) => [{ kind: kind.replaceAll('-', '_') }, world.ignored[kind]]),
     });
   }
 
-  /** One pass over the world. */
-  look(draft: Draft): void {
+  /** One pass over the world: sets what the registry has, and gives the rest as text. */
+  look(draft: Draft): string {
     const census = takeCensus(draft);
     this.setPhases(census);
     this.setOutbox(census);
-    this.nodes.look(draft, census);
+    return this.nodes.text(draft, census);
   }
 
   private setPhases({ runs, stages }: Census): void {
