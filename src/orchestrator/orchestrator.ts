@@ -23,6 +23,7 @@ import { refusalsTo } from './audit/refusals-to.js';
 import { systemClock } from './clock.js';
 import { type FailPoint, withFailPoint } from './fail-point.js';
 import { Gatekeeper } from './gatekeeper.js';
+import { Metrics } from './metrics/metrics.js';
 import { ModelLibrary } from './model-library.js';
 import { openAddressProblem } from './open-address.js';
 import { type HttpListening, openHttp } from './open-http.js';
@@ -105,7 +106,8 @@ export async function startOrchestrator(config: OrchestratorConfig): Promise<Orc
 async function withStore(config: OrchestratorConfig, unlock: () => void): Promise<Orchestrator> {
   const { dataFolder, logger } = config;
   const opened = openSqliteStore(dataFolder, { newClusterId: randomUUID });
-  const store = config.failPoint ? withFailPoint(opened, config.failPoint) : opened;
+  const metrics = new Metrics();
+  const store = metrics.measure(config.failPoint ? withFailPoint(opened, config.failPoint) : opened);
   const servers: Listening[] = [];
   let end: (error?: Error) => void = () => {};
   const done = new Promise<void>((resolve, reject) => {
@@ -129,7 +131,7 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
     end(failure);
   };
   try {
-    started = await startLoop(config, store, (error) => {
+    started = await startLoop(config, { store, metrics }, (error) => {
       // Nothing more may be decided on a state that may not be the stored one (I11).
       started?.stopLoop();
       void stop(error);
@@ -187,7 +189,11 @@ interface Started {
   closeDataPlane(): Promise<void>;
 }
 
-async function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error) => void): Promise<Started> {
+async function startLoop(
+  config: OrchestratorConfig,
+  { store, metrics }: { store: Store; metrics: Metrics },
+  fail: (error: Error) => void,
+): Promise<Started> {
   const { logger, timings, edges: flags = {}, tokenEndpoints, failPoint } = config;
   const stored = beginEpoch(store, logger);
   const { cluster } = stored;
@@ -199,7 +205,7 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const credentials = security && (await nodeCredentials(security));
   const { endpoints, close: closeDataPlane } = tokenEndpoints
     ? { endpoints: tokenEndpoints(post), close: async () => {} }
-    : await openDataPlane({ cluster, flags, credentials, library, post, logger });
+    : await openDataPlane({ cluster, flags, credentials, library, post, followAnswer: metrics.answers.follow, logger });
   const opened = openLoop({
     store,
     stored,
@@ -210,10 +216,13 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
     failPoint,
     logger,
     witness: audit,
+    observe: metrics.observe,
+    meter: metrics.loop,
   });
   const { loop, sessions, hub } = opened;
+  metrics.open(loop, hub);
   const stopLoop = () => opened.stop();
-  const inside = { loop, store, sessions, hub, library, endpoints, security, audit, logger };
+  const inside = { loop, store, sessions, hub, library, endpoints, security, audit, metrics, logger };
   return { inside, stopLoop, closeDataPlane };
 }
 
