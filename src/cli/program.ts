@@ -7,6 +7,7 @@ import { auditCommands } from './commands/audit.js';
 import { backupCommands } from './commands/backup.js';
 import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
+import { healthCommand } from './commands/health.js';
 import { inspectCommand } from './commands/inspect.js';
 import { nodesCommands } from './commands/nodes.js';
 import { orchestratorCommand } from './commands/orchestrator.js';
@@ -35,6 +36,7 @@ const commands: readonly Command[] = [
   ...backupCommands,
   ...accessCommands,
   ...auditCommands,
+  healthCommand,
   doctorCommand,
   demoCommand,
   versionCommand,

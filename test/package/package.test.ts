@@ -26,6 +26,7 @@ describe('what is in the package', () => {
       /^dist\/(src|gen)\/.*\.(js|d\.ts)$/,
       /^proto\/.*\.proto$/,
       /^gen\/descriptor\.binpb$/,
+      /^deploy\/(README\.md|container|systemd)/,
     ];
     expect(paths.filter((path) => !known.some((pattern) => pattern.test(path)))).toEqual([]);
     for (const pattern of known) expect(paths, String(pattern)).toContainEqual(expect.stringMatching(pattern));
