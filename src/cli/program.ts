@@ -22,7 +22,8 @@ import type { Setting } from './config/setting.js';
 import { flagOf, variableOf } from './config/setting-names.js';
 import { exitCodeHelp } from './exit-code.js';
 
-const commands: readonly Command[] = [
+/** In the order of the help. */
+export const commands: readonly Command[] = [
   orchestratorCommand,
   agentCommand,
   inspectCommand,
