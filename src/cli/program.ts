@@ -7,6 +7,7 @@ import { auditCommands } from './commands/audit.js';
 import { backupCommands } from './commands/backup.js';
 import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
+import { healthCommand } from './commands/health.js';
 import { inspectCommand } from './commands/inspect.js';
 import { nodesCommands } from './commands/nodes.js';
 import { orchestratorCommand } from './commands/orchestrator.js';
@@ -21,7 +22,8 @@ import type { Setting } from './config/setting.js';
 import { flagOf, variableOf } from './config/setting-names.js';
 import { exitCodeHelp } from './exit-code.js';
 
-const commands: readonly Command[] = [
+/** In the order of the help. */
+export const commands: readonly Command[] = [
   orchestratorCommand,
   agentCommand,
   inspectCommand,
@@ -35,6 +37,7 @@ const commands: readonly Command[] = [
   ...backupCommands,
   ...accessCommands,
   ...auditCommands,
+  healthCommand,
   doctorCommand,
   demoCommand,
   versionCommand,
