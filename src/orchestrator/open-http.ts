@@ -7,6 +7,7 @@ import { OpenStreams } from '../grpc/open-streams.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { api } from '../http/api.js';
 import { openHttpServer } from '../http/open-http-server.js';
+import { openAi } from '../http/openai/openai.js';
 import { accessTable } from './access-table.js';
 import { refusalsTo } from './audit/refusals-to.js';
 import { boundOrThrow, type Inside, type Listening, type OrchestratorBodies, tlsOf } from './servers.js';
@@ -26,7 +27,9 @@ export async function openHttp(inside: Inside, bodies: OrchestratorBodies, liste
   const calls = localCalls(OrchestratorServiceService, bodies, admitTo(refusalsTo(audit)), { logger, streams });
   const tls = security && !isLoopback(listen) ? tlsOf(security, false) : undefined;
   const admission = { keys: { find: () => undefined }, trustsThisMachine: security === undefined };
-  const bound = boundOrThrow(await openHttpServer({ listen, admission, tls, doors: [api(calls, logger)], logger }));
+  const bound = boundOrThrow(
+    await openHttpServer({ listen, admission, tls, doors: [api(calls, logger), openAi(calls, logger)], logger }),
+  );
   return {
     address: bound.address,
     url: `${tls ? 'https' : 'http'}://${bound.address}`,
