@@ -34,6 +34,7 @@ export async function* answerPieces(
 function finishReason(run: Run, { reason, message }: TextDone): 'stop' | 'length' {
   switch (reason) {
     case TextDoneReason.TEXT_DONE_REASON_END_OF_GENERATION:
+    case TextDoneReason.TEXT_DONE_REASON_STOP_SEQUENCE:
       return 'stop';
     case TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS:
     case TextDoneReason.TEXT_DONE_REASON_CONTEXT_FULL:

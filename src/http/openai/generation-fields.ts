@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.js';
 import {
   type Body,
   badField,
@@ -37,8 +38,9 @@ export interface SamplingFields {
 
 /** The most that a field of 32 bits holds. */
 const MOST = 2 ** 32 - 1;
-/** As many as OpenAI takes. */
+/** As many, and as hot, as OpenAI takes. */
 const STOPS = 4;
+const HOTTEST = 2000;
 
 /** What chat and text completions have in common. Throws HttpError that names the field. */
 export function readGenerationFields(body: Body): GenerationFields {
@@ -60,22 +62,23 @@ export function readGenerationFields(body: Body): GenerationFields {
 
 function readSampling(body: Body): SamplingFields {
   const thousandths = (name: string, least: number, most: number): number | undefined => {
-    const value = readNumber(body, name, least, most);
+    const value = readNumber(body, name, least / 1000, most / 1000);
     return value === undefined ? undefined : Math.round(value * 1000);
   };
-  const topP = thousandths('top_p', 0, 1);
+  const { wholeMillis, penaltyMillis, leastRepeatPenaltyMillis, mostRepeatPenaltyMillis, repeatLastTokens } = limits;
+  const topP = thousandths('top_p', 0, wholeMillis);
   const topK = readInteger(body, 'top_k', -1, MOST);
   return {
-    temperatureMillis: thousandths('temperature', 0, 2),
+    temperatureMillis: thousandths('temperature', 0, HOTTEST),
     // All of them, in other servers' words.
     topK: topK === -1 ? 0 : topK,
     // 0 keeps the likeliest token alone, to clients; to a stage it would be off.
     topPMillis: topP === undefined ? undefined : Math.max(1, topP),
-    minPMillis: thousandths('min_p', 0, 1),
-    repeatPenaltyMillis: thousandths('repeat_penalty', 0.1, 10),
-    repeatLastN: readInteger(body, 'repeat_last_n', 0, 2048),
-    presencePenaltyMillis: thousandths('presence_penalty', -2, 2),
-    frequencyPenaltyMillis: thousandths('frequency_penalty', -2, 2),
+    minPMillis: thousandths('min_p', 0, wholeMillis),
+    repeatPenaltyMillis: thousandths('repeat_penalty', leastRepeatPenaltyMillis, mostRepeatPenaltyMillis),
+    repeatLastN: readInteger(body, 'repeat_last_n', 0, repeatLastTokens),
+    presencePenaltyMillis: thousandths('presence_penalty', -penaltyMillis, penaltyMillis),
+    frequencyPenaltyMillis: thousandths('frequency_penalty', -penaltyMillis, penaltyMillis),
   };
 }
 

@@ -45,6 +45,8 @@ describe.runIf(findLlamaPackage().kind === 'found')('chat completions with llama
     });
     const said = whole.choices[0]!.message.content!;
     expect(said).not.toBe('');
+    const asked = { model, messages, max_tokens: 8, temperature: 2, top_p: 0 };
+    expect((await client().chat.completions.create(asked)).choices).toEqual(whole.choices);
 
     const stream = await client().chat.completions.create({ model, messages, max_tokens: 8, stream: true });
     const deltas: OpenAI.ChatCompletionChunk.Choice[] = [];

@@ -83,6 +83,25 @@ describe('completions', () => {
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { ...whole.usage } });
   });
 
+  it('are sampled as each of them asks, by its seed, and end at its stop texts', async () => {
+    const ask = async (more: object, prompt = 'Hello') => {
+      const { choices } = await client().completions.create({ model, prompt, max_tokens: 24, ...more });
+      return choices[0]!;
+    };
+    const hot = { temperature: 2, top_p: 0.99, presence_penalty: 0.5 };
+    const seventh = await ask({ ...hot, seed: 7 });
+    expect(await ask({ ...hot, seed: 7 })).toEqual(seventh);
+    const others = await Promise.all([ask({ ...hot, seed: 8 }), ask(hot), ask(hot)]);
+    expect(new Set([seventh, ...others].map(({ text }) => text)).size).toBe(4);
+    const plain = await ask({});
+    expect(await ask({ temperature: 0, top_k: -1, seed: -1 })).toEqual(plain);
+
+    const stop = plain.text.slice(4, 6);
+    const stopped = { ...plain, text: plain.text.slice(0, plain.text.indexOf(stop)), finish_reason: 'stop' };
+    expect(await ask({ stop })).toEqual(stopped);
+    expect(await ask({ stop: ['no such text', stop] })).toEqual(stopped);
+  });
+
   it('are server-sent events as OpenAI sends them', async () => {
     const response = await fetch(`http://${cluster.http}/v1/completions`, {
       method: 'POST',
