@@ -61,7 +61,7 @@ export class Agent {
       protocolMax: 1,
       held: [],
       pinnedNodeId: 0n,
-      engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'] }],
+      engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'], features: [] }],
       descriptor: {
         machine: name,
         operatingSystem: 'linux',

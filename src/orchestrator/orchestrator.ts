@@ -6,11 +6,12 @@ import type { StoredWorld } from '../core/machine/state.js';
 import type { Timings } from '../core/machine/timings.js';
 import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
 import { enrollAddressBeside } from '../grpc/default-ports.js';
-import { markSecure, readAuthorityFolder } from '../pki/authority-folder.js';
+import { readAuthorityFolder } from '../pki/authority-folder.js';
 import { certificateDigest } from '../pki/certificate-digest.js';
 import type { Credentials } from '../pki/credential-folder.js';
 import { authorityFolder, isInitialised } from '../pki/is-initialised.js';
 import { issueOrchestratorNode } from '../pki/issue-orchestrator-node.js';
+import { markSecure } from '../pki/security-mark.js';
 import { serialNumber } from '../pki/serial-number.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
@@ -25,12 +26,13 @@ import { Gatekeeper } from './gatekeeper.js';
 import { Metrics } from './metrics/metrics.js';
 import { ModelLibrary } from './model-library.js';
 import { openAddressProblem } from './open-address.js';
-import { openHttp } from './open-http.js';
+import { type HttpListening, openHttp } from './open-http.js';
 import { beginEpoch, openLoop } from './open-loop.js';
 import type { Security } from './security.js';
 import {
   type Inside,
   type Listening,
+  type OrchestratorBodies,
   openAdminServer,
   openEnrollmentServer,
   openPublicServer,
@@ -52,6 +54,8 @@ export interface OrchestratorConfig {
   readonly enrollListen?: string | undefined;
   /** `host:port` of HTTP; nobody is served over HTTP without it. */
   readonly http?: string | undefined;
+  /** Nobody asked for that address: when somebody else has it, the rest starts without HTTP. */
+  readonly isHttpOptional?: boolean;
   /** Milliseconds of the certificates that it issues; default `limits.certificateMillis`. */
   readonly certificateLifetime?: number | undefined;
   /** Nobody shows a certificate, in words: refused where `init` was run. */
@@ -137,7 +141,7 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
     servers.push(await openPublicServer(inside, bodies, config.listen));
     const { address } = servers[0]!;
     const enrollAddress = await openEnrollment(config, inside, servers);
-    const http = config.http === undefined ? undefined : await openHttp(inside, bodies, config.http);
+    const http = await openHttpPort(config, inside, bodies);
     if (http) servers.push(http);
     const httpUrl = http?.url;
     servers.push(await openAdminServer(inside, dataFolder, address));
@@ -164,6 +168,19 @@ async function openEnrollment(
   const enrollment = await openEnrollmentServer(inside, security, enrollListen ?? enrollAddressBeside(listen));
   servers.push(enrollment);
   return enrollment.address;
+}
+
+async function openHttpPort(
+  { http, isHttpOptional = false, logger }: OrchestratorConfig,
+  inside: Inside,
+  bodies: OrchestratorBodies,
+): Promise<HttpListening | undefined> {
+  if (http === undefined) return undefined;
+  return openHttp(inside, bodies, http).catch((error: unknown) => {
+    if (!isHttpOptional || !(error instanceof StartupError)) throw error;
+    logger.warn({ listen: http, why: error.message }, 'no dashboard and no HTTP API, name another address with --http');
+    return undefined;
+  });
 }
 
 interface Started {

@@ -48,6 +48,7 @@ import { StartupError } from './startup-error.js';
 import { generateCalls } from './text/generate-call.js';
 import type { TokenEndpoints } from './text/token-endpoints.js';
 import { watchCalls } from './watch-calls.js';
+import { watchEventsCall } from './watch-events-call.js';
 import type { WatchHub } from './watch-hub.js';
 
 /** What the services stand on. */
@@ -83,6 +84,7 @@ export function orchestratorBodies(inside: Inside): OrchestratorBodies {
     ...runCalls(loop, sessions, endpoints),
     ...generateCalls({ loop, store, hub, endpoints }),
     ...watchCalls(loop, store, hub),
+    ...watchEventsCall(loop, store, hub),
     ...nodeCalls(loop),
     ...drainCall(loop, hub),
   };

@@ -15,11 +15,13 @@ export interface RunUpdate {
 }
 
 type RunListener = (update: RunUpdate) => void;
+type EventListener = (events: readonly RunEvent[], revision: Revision) => void;
 type NodeListener = (ids: readonly NodeId[], revision: Revision) => void;
 
 /** Tells watchers what was committed. Delivery, queues and slow readers are their streams' business. */
 export class WatchHub {
   private readonly runs = new Map<RunId, Set<RunListener>>();
+  private readonly events = new Set<EventListener>();
   private readonly nodes = new Set<NodeListener>();
   private watchers = 0;
 
@@ -51,6 +53,12 @@ export class WatchHub {
     };
   }
 
+  /** The listener hears all events of one commit at once, of whatever runs (I10). */
+  onEvents(listener: EventListener): () => void {
+    this.events.add(listener);
+    return () => this.events.delete(listener);
+  }
+
   onNodes(listener: NodeListener): () => void {
     this.nodes.add(listener);
     return () => this.nodes.delete(listener);
@@ -63,6 +71,7 @@ export class WatchHub {
     revision: Revision,
   ): void {
     if (this.runs.size > 0) this.publishRuns(events, progress, revision);
+    if (events.length > 0) for (const listener of this.events) listener(events, revision);
     if (nodes.length > 0) for (const listener of this.nodes) listener(nodes, revision);
   }
 

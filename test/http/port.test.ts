@@ -1,6 +1,10 @@
 import { request as httpRequest } from 'node:http';
 import { expect, it } from 'vitest';
+import { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { unaryCall } from '../../src/grpc/client.js';
+import { samplePlan } from '../core/machine/samples.js';
 import { runOrchestrator } from '../support/running-orchestrator.js';
+import { ScriptedAgent } from '../support/scripted-agent.js';
 import { runSecured } from '../support/secured-orchestrator.js';
 
 const http = '127.0.0.1:0';
@@ -79,6 +83,30 @@ it('streams what a watch says, and ends with a word', async () => {
   abort.abort();
 });
 
+/** Server-sent events until there are so many with an id; what came before is in the text. */
+async function readUntilIds(response: Response, ids: number): Promise<string> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  while ((text.match(/^id: \d+$/gm) ?? []).length < ids) text += (await reader.read()).value ?? '';
+  await reader.cancel();
+  return text;
+}
+
+it('goes on with a watch of all runs after the last bookmark that a browser has', async () => {
+  const { httpUrl, client, address } = await runOrchestrator({ http });
+  await ScriptedAgent.join(address, 'alpha');
+  const url = `${httpUrl}/api/WatchEvents?request=${encodeURIComponent('{"last":100}')}`;
+  await unaryCall(client, OrchestratorServiceService.createRun, { requestId: 'r', plan: samplePlan([2n]) });
+  const first = await readUntilIds(await fetch(url), 1);
+  const bookmark = /^id: (\d+)$/m.exec(first)![1]!;
+  expect(first).toMatch(/"runId":"1"/);
+  await unaryCall(client, OrchestratorServiceService.stopRun, { runId: 1n });
+  const second = await readUntilIds(await fetch(url, { headers: { 'last-event-id': bookmark } }), 1);
+  const revisions = [...second.matchAll(/"event":\{"revision":"(\d+)"/g)].map(([, revision]) => BigInt(revision!));
+  expect(revisions.length).toBeGreaterThan(0);
+  expect(revisions.every((revision) => revision > BigInt(bookmark))).toBe(true);
+});
+
 it('answers no page of another site, and no name that is not of this machine', async () => {
   const { httpUrl } = await runOrchestrator({ http });
   const url = `${httpUrl}/api/ListRuns`;
@@ -115,4 +143,14 @@ it('ends streams when the orchestrator stops, and the stop ends', async () => {
   const text = nodes.text();
   await stop();
   expect(await text).toMatch(/event: refused\ndata: .*SHUTTING_DOWN/);
+});
+
+it('starts without HTTP where nobody asked for it and its port is taken, and says so where somebody did', async () => {
+  const { httpUrl } = await runOrchestrator({ http });
+  const taken = { http: new URL(httpUrl!).host };
+  expect(await runOrchestrator({ ...taken, isHttpOptional: true })).toMatchObject({ httpUrl: undefined });
+  await expect(runOrchestrator(taken)).rejects.toMatchObject({
+    reason: 'ADDRESS_IN_USE',
+    message: expect.stringContaining('--http'),
+  });
 });

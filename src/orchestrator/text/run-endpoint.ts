@@ -8,7 +8,7 @@ import type { RunState } from '../../core/machine/state.js';
 import type { EdgeGateway, Registration } from '../../edge-gateway/edge-gateway.js';
 import { EndpointHost, type EndpointHostOptions } from '../../token-endpoint/endpoint-host.js';
 import type { AnswerReader } from '../../token-endpoint/open-answers.js';
-import { promptOf } from '../../token-endpoint/prompt-of.js';
+import { ownText } from './asked-text.js';
 import { endpointFault, promptFault } from './endpoint-fault.js';
 import { OneShotAnswer } from './one-shot-answer.js';
 import { openCommand } from './open-command.js';
@@ -87,8 +87,7 @@ export class RunEndpoint {
   /** Answers the run's own prompt. */
   beginAnswer(): void {
     if (this.answer === undefined || !this.isReady) return;
-    const prompt = promptOf(this.run.plan.runtime?.prompt?.source);
-    this.#answerId = this.generate({ ...prompt, maxTokens: 0, parseSpecial: false, conversation: '' }, this.answer);
+    this.#answerId = this.generate(ownText(this.run), this.answer);
   }
 
   /** Ends the process and its edges; open answers end UNAVAILABLE. Resolves when nothing is left. */
