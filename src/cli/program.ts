@@ -16,6 +16,7 @@ import { runCommand } from './commands/run.js';
 import { runsCommands } from './commands/runs.js';
 import { serverInfoCommand } from './commands/server.js';
 import { textCommands } from './commands/text.js';
+import { topCommand } from './commands/top.js';
 import { verifyCommand } from './commands/verify.js';
 import { versionCommand } from './commands/version.js';
 import type { Setting } from './config/setting.js';
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   verifyCommand,
   ...runsCommands,
   ...nodesCommands,
+  topCommand,
   serverInfoCommand,
   ...backupCommands,
   ...accessCommands,
