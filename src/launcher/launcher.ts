@@ -10,12 +10,14 @@ import {
   PlanRunRequest,
   type PlanRunResponse,
   OrchestratorServiceService as service,
+  type WatchEventsRequest,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import type { Run, RunSummary } from '../../gen/stageplane/v1/run.js';
 import type { DeepPartial } from '../core/deep-partial.js';
 import { dial, streamCall, unaryCall } from '../grpc/client.js';
 import { clientOptions } from '../grpc/client-options.js';
+import { type EventNews, followEvents } from './follow-events.js';
 import { followRun, type RunNews } from './follow-run.js';
 import { listNodes, listRuns } from './list-all.js';
 import { untilRunning } from './until-running.js';
@@ -67,6 +69,15 @@ export class Launcher {
   /** Waits until a run is RUNNING, or DONE because it never was: see its `phase`, and its `cause` for why. */
   async untilRunning(runId: bigint, signal?: AbortSignal): Promise<Run> {
     return (await untilRunning(this.#client, runId, signal ?? new AbortController().signal))!;
+  }
+
+  /**
+   * What happens to any run, until the loop over it is left or the signal fires; resumes by itself when the connection breaks.
+   *
+   * @param from default: with the first event kept
+   */
+  watchEvents(from?: WatchEventsRequest['from'], signal?: AbortSignal): AsyncGenerator<EventNews, void> {
+    return followEvents(this.#client, { from }, signal ?? new AbortController().signal);
   }
 
   /**

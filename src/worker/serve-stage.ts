@@ -1,6 +1,7 @@
-import { pino, stdTimeFunctions } from 'pino';
+import { pino } from 'pino';
 import { WorkerEvent } from '../../gen/stageplane/v1/worker.js';
 import { limits } from '../core/limits.js';
+import { logOptions } from '../log-options.js';
 import { EngineHost } from './engine-host.js';
 import { LineSplitter } from './line-splitter.js';
 import { defectFault } from './stage-fault.js';
@@ -15,10 +16,7 @@ const TERMINATED = 128 + 15;
  * @param engineThread the module that runs the engine in its thread
  */
 export function serveStage(engineThread: URL): void {
-  const log = pino(
-    { base: { pid: process.pid }, timestamp: stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: true }),
-  );
+  const log = pino({ ...logOptions, base: { pid: process.pid } }, pino.destination({ dest: 2, sync: true }));
   const worker = new StageWorker({
     say,
     log,

@@ -8,7 +8,7 @@ import type { RunState } from '../../core/machine/state.js';
 import type { EdgeGateway, Registration } from '../../edge-gateway/edge-gateway.js';
 import { EndpointHost, type EndpointHostOptions } from '../../token-endpoint/endpoint-host.js';
 import type { AnswerReader } from '../../token-endpoint/open-answers.js';
-import { promptOf } from '../../token-endpoint/prompt-of.js';
+import { ownText } from './asked-text.js';
 import { endpointFault, promptFault } from './endpoint-fault.js';
 import { OneShotAnswer } from './one-shot-answer.js';
 import { openCommand } from './open-command.js';
@@ -31,6 +31,8 @@ export interface EndpointSurroundings {
   readonly inboundSocket: (run: RunState) => string;
   /** The file with the tokenizer of a run. Rejects with a sentence for people. */
   readonly findTokenizer: (run: RunState) => Promise<string>;
+  /** Looks on at an answer: what it gives back is told of it. */
+  readonly followAnswer: (reader: AnswerReader) => AnswerReader;
   readonly host: EndpointHostOptions;
   readonly logger: Logger;
 }
@@ -39,7 +41,8 @@ export interface EndpointSurroundings {
 export class RunEndpoint {
   /** Of a ONE_SHOT run. */
   readonly answer: OneShotAnswer | undefined;
-  readonly #logger: Logger;
+  /** Of whom a line of the log is; no child, which would keep the level that it was born with. */
+  readonly #about: { readonly runId: string; readonly generation: number };
   readonly #inboundSocket: string;
   #host: EndpointHost | undefined;
   #registration: Registration | undefined;
@@ -54,7 +57,7 @@ export class RunEndpoint {
     private readonly listener: RunEndpointListener,
   ) {
     this.#inboundSocket = around.inboundSocket(run);
-    this.#logger = around.logger.child({ runId: String(run.runId), generation: run.generation });
+    this.#about = { runId: String(run.runId), generation: run.generation };
     if (run.mode === RunMode.RUN_MODE_ONE_SHOT) this.answer = this.#oneShotAnswer();
     void this.#open();
   }
@@ -70,7 +73,7 @@ export class RunEndpoint {
 
   /** Only while it is ready. Gives the id by which the answer is acknowledged and cancelled. */
   generate(request: Omit<GenerateText, 'requestId'>, reader: AnswerReader): string {
-    return this.#host!.generate(request, reader);
+    return this.#host!.generate(request, this.around.followAnswer(reader));
   }
 
   acknowledge(requestId: string, tokens: number): void {
@@ -84,8 +87,7 @@ export class RunEndpoint {
   /** Answers the run's own prompt. */
   beginAnswer(): void {
     if (this.answer === undefined || !this.isReady) return;
-    const prompt = promptOf(this.run.plan.runtime?.prompt?.source);
-    this.#answerId = this.generate({ ...prompt, maxTokens: 0, parseSpecial: false, conversation: '' }, this.answer);
+    this.#answerId = this.generate(ownText(this.run), this.answer);
   }
 
   /** Ends the process and its edges; open answers end UNAVAILABLE. Resolves when nothing is left. */
@@ -144,7 +146,7 @@ export class RunEndpoint {
   #ready(): void {
     if (this.#isOver) return;
     this.#isReady = true;
-    this.#logger.info('token endpoint ready');
+    this.around.logger.info(this.#about, 'token endpoint ready');
     this.listener.ready();
   }
 
@@ -156,7 +158,8 @@ export class RunEndpoint {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#registration?.remove();
-    this.#logger.warn({ reason: StageFaultReason[fault.reason], fault: fault.message }, 'token endpoint lost');
+    const what = { reason: StageFaultReason[fault.reason], why: fault.message };
+    this.around.logger.warn({ ...this.#about, ...what }, 'token endpoint lost');
     this.listener.lost(fault);
   }
 
