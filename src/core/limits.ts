@@ -140,6 +140,8 @@ export const limits = {
   httpIdleMillis: 60_000,
   /** Milliseconds between two comments on an event stream with nothing to say; proxies cut silent ones after a minute. */
   eventStreamPulseMillis: 15_000,
+  /** Milliseconds that a browser waits before it opens an event stream again: an orchestrator restarts in a second or two. */
+  eventStreamRetryMillis: 1000,
   /** Connections of the enrolment port, where everybody may knock and nobody stays. */
   enrollConnections: 256,
   /** Connections of the enrolment port from one address: a room of machines behind one router. */

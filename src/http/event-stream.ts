@@ -27,7 +27,8 @@ export function sendEvents(reply: FastifyReply, events: AsyncIterable<ServerSent
 async function* withPulse(events: AsyncIterable<ServerSentEvent>): AsyncGenerator<string, void> {
   const reader = events[Symbol.asyncIterator]();
   try {
-    yield ': hello\n\n';
+    // A browser would wait three seconds before it comes again.
+    yield `retry: ${limits.eventStreamRetryMillis}\n\n`;
     let next = reader.next();
     for (;;) {
       const result = await nextOrPulse(next);

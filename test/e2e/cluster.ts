@@ -54,6 +54,8 @@ export class Cluster {
   /** Where its processes put the sockets of their edges. */
   readonly runtimeFolder: string;
   address = '127.0.0.1:0';
+  /** Empty where the flags say `--http off`. */
+  httpUrl = '';
   client!: OrchestratorServiceClient;
   model = '';
   private readonly processes = new Map<string, ChildProcess>();
@@ -85,8 +87,9 @@ export class Cluster {
   ): Promise<void> {
     const data = join(this.folder, 'orchestrator');
     const args = ['orchestrator', '--listen', this.address, '--data', data, '--json', ...flags];
-    const { address } = JSON.parse(await this.firstLine(this.spawn('orchestrator', args, environment)));
+    const { address, httpUrl = '' } = JSON.parse(await this.firstLine(this.spawn('orchestrator', args, environment)));
     this.address = address;
+    this.httpUrl = httpUrl;
     this.client ??= dial(this.address, OrchestratorServiceClient);
   }
 
