@@ -66,9 +66,11 @@ function Candidate({ candidate }: { readonly candidate: CandidateView }) {
         <h3>{name}</h3>
         <Status state={state} />
       </div>
-      <p>
-        <span className="big-figure">{speed}</span> tokens/s <span className="quiet">{stages}</span>
-      </p>
+      {speed !== '-' && (
+        <p>
+          <span className="big-figure">{speed}</span> tokens/s <span className="quiet">{stages}</span>
+        </p>
+      )}
       {devices.map(({ title, full, parts }) => (
         <div className="device" key={title}>
           <p className="device-title">

@@ -19,7 +19,7 @@ export function NodeCard({ node }: { readonly node: NodeView }) {
       ))}
       <dl className="facts">
         <Fact name="machine" value={node.machine} />
-        <Fact name="live" value={node.stages} />
+        <Fact name="stages" value={node.stages} />
         <Fact name="heard" value={node.heard} />
         <Fact name="engines" value={node.engines} />
         <Fact name="agent" value={node.version || 'unknown'} />

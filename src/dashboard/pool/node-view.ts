@@ -52,7 +52,7 @@ export function nodeView(node: Node, now: Date): NodeView {
     version: escapeControls(descriptor?.agentVersion ?? ''),
     engines: escapeControls(engines.map(({ name }) => name).join(', ')) || 'none',
     heard: lastContact ? `${formatAge(lastContact, now)} ago` : 'not since the orchestrator started',
-    stages: liveStages === 1 ? '1 stage' : `${liveStages} stages`,
+    stages: liveStages === 0 ? 'none' : `${liveStages} live`,
     labels: Object.entries(descriptor?.labels ?? {}).map(([key, value]) => escapeControls(`${key}=${value}`)),
     devices: (descriptor?.devices ?? []).map((device) =>
       deviceView(

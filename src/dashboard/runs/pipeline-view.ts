@@ -6,6 +6,7 @@ import {
   type Run,
   RunPhase,
   type StageStatus,
+  type StageUsage,
 } from '../../../gen/stageplane/v1/run.js';
 import { escapeControls } from '../../cli/format/escape.js';
 import { label } from '../../cli/format/labels.js';
@@ -30,8 +31,10 @@ export interface StageView {
   readonly share: number;
   /** While it loads: 0 to 1, and in words. */
   readonly loading: { readonly share: number; readonly text: string } | undefined;
-  /** Device, memory, threads, what it holds. */
+  /** Device, memory, threads. */
   readonly facts: readonly string[];
+  /** What is in its KV cache; may be empty. */
+  readonly held: string;
   readonly fault: string;
   /** What comes in. */
   readonly inbound: EdgeView;
@@ -68,16 +71,20 @@ export function pipelineView(run: Run, loading: ReadonlyMap<number, LoadProgress
 function stageView(stage: StageStatus, settings: StageSettings | undefined, progress: LoadProgress | undefined) {
   const state = stageStateOf(stage.phase);
   const { usage, fault } = stage;
-  const held = usage && usage.heldSessions > 0 ? [`holds ${usage.heldTokens} tokens`] : [];
   return {
     index: stage.stageIndex,
     node: escapeControls(stage.nodeName || `node ${stage.nodeId}`),
     state,
     layers: `[${stage.layerStart}, ${stage.layerEndExclusive})`,
     loading: state.word === 'loading' && progress ? loadingOf(progress) : undefined,
-    facts: [...factsOf(settings), ...held],
+    facts: factsOf(settings),
+    held: usage && usage.heldSessions > 0 ? heldText(usage) : '',
     fault: fault ? escapeControls(`${label.faultReason(fault.reason)}: ${fault.message}`) : '',
   };
+}
+
+function heldText({ heldTokens, heldSessions }: StageUsage): string {
+  return `holds ${heldTokens} tokens of ${heldSessions === 1 ? '1 session' : `${heldSessions} sessions`}`;
 }
 
 function factsOf(settings: StageSettings | undefined): string[] {

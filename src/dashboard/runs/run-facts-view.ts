@@ -21,12 +21,12 @@ export function runFacts(run: Run): Fact[] {
     textLoad && fact('speed', speedOf(textLoad.tokensPerSecond)),
     textLoad && fact('answers', `${textLoad.runningAnswers} under way, ${textLoad.waitingPrompts} waiting`),
     textLoad && fact('held sessions', String(textLoad.heldSessions)),
-    fact('fidelity', run.fidelity === '' ? '' : fidelitySentence(run.fidelity)),
     fact('restarts', restartsOf(run)),
     fact('cannot begin again', run.restartObstacle),
     fact('earlier stages', earlierOf(run)),
     fact('created', run.createdAt?.toLocaleString()),
     fact('plan', run.planId.slice(0, 12)),
+    fact('fidelity', run.fidelity === '' ? '' : fidelitySentence(run.fidelity)),
   ];
   return facts.filter((one) => one !== undefined);
 }

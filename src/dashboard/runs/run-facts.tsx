@@ -5,7 +5,7 @@ export function RunFacts({ run }: { readonly run: Run }) {
   return (
     <dl className="facts facts-wide">
       {runFacts(run).map(({ name, value }) => (
-        <div key={name}>
+        <div key={name} className={value.length > 44 ? 'fact-long' : undefined}>
           <dt>{name}</dt>
           <dd>
             <bdi>{value}</bdi>
