@@ -9,9 +9,9 @@ import { openLlamaLibrary } from '../../dist/src/worker/engine/llama/llama-libra
 import { loadModel } from '../../dist/src/worker/engine/llama/load-model.js';
 import { pickToken } from '../../dist/src/worker/engine/llama/pick-token.js';
 import { sleepingThreadPool } from '../../dist/src/worker/engine/llama/thread-pool.js';
+import { GREEDY } from '../../dist/src/worker/engine/sampling.js';
 
 const program = fileURLToPath(import.meta.url);
-const GREEDY = { temperatureMillis: 0, topK: 0, seed: 0n };
 const PROMPT_TOKENS = 32;
 
 /** A process with the whole model. Threads that poll are the library's own, right for a program alone on its machine. */

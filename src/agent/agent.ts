@@ -130,9 +130,10 @@ async function runWith(
   if (greeting.kind === 'failed') {
     return stopped.aborted ? { kind: 'stopped' } : { kind: 'refused', message: greeting.message };
   }
-  const builds = await engineBuilds(program, greeting.hello.engines);
+  const { engines, features } = greeting.hello;
+  const builds = await engineBuilds(program, engines);
   const pool = fillPool(config, program, startWorker, first);
-  const agent = new NodeAgent({ config, identity, access, logFolder: logs.path, builds, pool, edges });
+  const agent = new NodeAgent({ config, identity, access, logFolder: logs.path, builds, features, pool, edges });
   started(agent);
   const leave = () => agent.leave(String(stopped.reason));
   if (stopped.aborted) leave();

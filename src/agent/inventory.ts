@@ -1,7 +1,14 @@
 import { cpus, hostname } from 'node:os';
-import { type Device, DeviceKind, type EngineOffer, type NodeDescriptor } from '../../gen/stageplane/v1/node.js';
+import {
+  type Device,
+  DeviceKind,
+  type EngineOffer,
+  type NodeDescriptor,
+  StageFeature,
+} from '../../gen/stageplane/v1/node.js';
 import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
+import { STAGE_FEATURES } from '../core/protocols.js';
 import { freeMemory, totalMemory } from './machine-memory.js';
 import { nvidiaGpus } from './nvidia-gpus.js';
 import { physicalCores } from './physical-cores.js';
@@ -32,13 +39,19 @@ export async function describeMachine(
 
 /**
  * What the engines of a worker can use here. Of an engine that this agent does not know, the worker itself refuses a
- * device that it cannot use. `builds` are those of its engines, by name.
+ * device that it cannot use. `builds` are those of its engines, by name; `features` as it said.
  */
-export function offerEngines(builds: ReadonlyMap<string, string>, devices: readonly Device[]): EngineOffer[] {
+export function offerEngines(
+  builds: ReadonlyMap<string, string>,
+  devices: readonly Device[],
+  features: readonly StageFeature[],
+): EngineOffer[] {
+  // A later worker's may be strange to the orchestrator too, which would refuse the whole Hello.
+  const known = STAGE_FEATURES.map((name) => StageFeature[name]).filter((feature) => features.includes(feature));
   const all = devices.map(({ deviceId }) => deviceId);
   return [...builds]
     .slice(0, limits.devicesPerNode)
-    .map(([name, build]) => ({ name, build, deviceIds: cpuOnly.has(name) ? [CPU_DEVICE] : all }));
+    .map(([name, build]) => ({ name, build, deviceIds: cpuOnly.has(name) ? [CPU_DEVICE] : all, features: known }));
 }
 
 function memoryDevice(memory: bigint | undefined): Device {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ChannelCredentials } from '@grpc/grpc-js';
-import type { NodeDescriptor } from '../../gen/stageplane/v1/node.js';
+import type { NodeDescriptor, StageFeature } from '../../gen/stageplane/v1/node.js';
 import type { StageLogRequest, Welcome } from '../../gen/stageplane/v1/node_agent_service.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import { runId } from '../core/ids.js';
@@ -38,6 +38,8 @@ export interface NodeAgentParts {
   readonly logFolder: string;
   /** Builds of the engines that the worker has said it can load, by name. */
   readonly builds: ReadonlyMap<string, string>;
+  /** What the worker said that its stages can do. */
+  readonly features: readonly StageFeature[];
   readonly pool: WorkerPool;
   /** Closed by the caller, when `run` has settled. */
   readonly edges: NodeEdges;
@@ -149,7 +151,7 @@ export class NodeAgent {
     this.#lastSession = stream.ended;
     const descriptor = this.#descriptor;
     if (!descriptor) throw new Error('a session was opened before the machine was described');
-    const offer = { engines: offerEngines(this.parts.builds, descriptor.devices), descriptor };
+    const offer = { engines: offerEngines(this.parts.builds, descriptor.devices, this.parts.features), descriptor };
     this.#loop.take({ kind: 'stream-opened', session, offer });
   }
 

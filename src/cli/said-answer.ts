@@ -40,4 +40,5 @@ const ends: Partial<Record<TextDoneReason, SaidAnswer['end']>> = {
   [TextDoneReason.TEXT_DONE_REASON_END_OF_GENERATION]: 'model',
   [TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS]: 'limit',
   [TextDoneReason.TEXT_DONE_REASON_CONTEXT_FULL]: 'limit',
+  [TextDoneReason.TEXT_DONE_REASON_STOP_SEQUENCE]: 'limit',
 };

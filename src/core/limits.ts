@@ -365,6 +365,21 @@ export const limits = {
   /** Milliseconds that a worker gives its engine to let go before it kills itself; an orphan is worse (I18). */
   workerEndMillis: 5000,
 
+  // --- sampling
+  /** Thousandths of the whole, in shares such as top_p. */
+  wholeMillis: 1000,
+  /** Thousandths that a presence or frequency penalty may take from a logit, or give to it: what chat clients know. */
+  penaltyMillis: 2000,
+  /** Thousandths of a repeat penalty: from a tenth, which makes a model stammer, to ten, which leaves it no word twice. */
+  leastRepeatPenaltyMillis: 100,
+  mostRepeatPenaltyMillis: 10_000,
+  /** Tokens that a repeat penalty looks back on when nobody says, as in llama.cpp. */
+  defaultRepeatLastTokens: 64,
+  /** Tokens that it may look back on; as many of the prompt's travel to the last stage with each answer. */
+  repeatLastTokens: 2048,
+  /** Bytes of an object that says how an answer is sampled: its settings and those tokens. */
+  samplingBytes: 64 + 4 * 2048,
+
   // --- edges
   /** Milliseconds between two attempts of an edge's producer to reach its consumer, on this machine. */
   edgeRetryMillis: 100,
@@ -421,6 +436,10 @@ export const limits = {
   slowReaderMillis: 30_000,
   /** Tokens that a reader has taken before it is said: a fraction of `unreadTokens`, and seldom enough to cost nothing. */
   tokensPerAcknowledgement: 64,
+  /** Texts that end one answer: four times what chat clients may ask for. Each is looked for at every character. */
+  stopTexts: 16,
+  /** Bytes of one of them: a marker, not a paragraph. */
+  stopTextBytes: 256,
   /** Bytes of text that are kept with a run that answers its own prompt. */
   answerTextBytes: 1024 * 1024,
   /** Tokens, and characters, of one message that repeats an answer. */

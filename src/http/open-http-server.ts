@@ -33,11 +33,20 @@ export interface HttpConfig {
   readonly tls?: TlsOptions | undefined;
   /** What it serves: each adds its routes. */
   readonly doors: readonly FastifyPluginAsync[];
+  /** A request was answered. @param route its method and the pattern that it met, such as `GET /metrics` */
+  readonly onAnswered?: ((route: string, statusCode: number) => void) | undefined;
   readonly logger: Logger;
 }
 
 /** Opens the HTTP port. Resolves with why not when it cannot listen. */
-export async function openHttpServer({ listen, admission, tls, doors, logger }: HttpConfig): Promise<BindResult> {
+export async function openHttpServer({
+  listen,
+  admission,
+  tls,
+  doors,
+  onAnswered = () => {},
+  logger,
+}: HttpConfig): Promise<BindResult> {
   const app = newApp(logger, tls);
   await app.register(cookie);
   app.decorateRequest('caller');
@@ -50,6 +59,9 @@ export async function openHttpServer({ listen, admission, tls, doors, logger }: 
     reply.raw.once('close', () => gone.abort());
     request.caller = { ...visitor, signal: gone.signal };
     return undefined;
+  });
+  app.addHook('onResponse', async ({ routeOptions: { method, url } }, { statusCode }) => {
+    onAnswered(url === undefined ? 'unknown' : `${method} ${url}`, statusCode);
   });
   await app.register(health);
   for (const door of doors) await app.register(door);

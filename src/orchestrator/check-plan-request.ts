@@ -1,6 +1,7 @@
 import type { PlacementConstraints, PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { RestartMode, type RestartPolicy } from '../../gen/stageplane/v1/run.js';
 import { limits } from '../core/limits.js';
+import { samplingProblems, stopProblems } from '../core/sampling-problems.js';
 import type { FieldViolation } from '../grpc/field-violation.js';
 import { throwIfAny } from '../grpc/throw-if-any.js';
 
@@ -18,8 +19,16 @@ export function checkPlanRequest(plan: PlanRequest): void {
   atMost('plan.settings.micro_batch', plan.settings?.microBatch, limits.microBatchRows);
   atMost('plan.settings.threads', plan.settings?.threads, limits.threadsPerStage);
   atMost('plan.settings.sessions', plan.settings?.sessions, limits.sessionsPerStage);
+  const { sampling, stop = [] } = plan.runtime ?? {};
+  const problems = [...(sampling ? within('sampling', samplingProblems(sampling)) : []), ...stopProblems(stop)];
+  violations.push(...within('plan.runtime', problems));
   if (plan.placement?.$case === 'automatic') checkConstraints(plan.placement.value.constraints, atMost);
   throwIfAny(violations);
+}
+
+/** Puts a message's name before the fields inside it. */
+export function within(message: string, problems: readonly FieldViolation[]): FieldViolation[] {
+  return problems.map(({ field, description }) => ({ field: `${message}.${field}`, description }));
 }
 
 function checkConstraints(

@@ -3,11 +3,12 @@ import { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator
 import type { Role } from '../core/role.js';
 import { gracefulStop } from '../grpc/graceful-stop.js';
 import { isLoopback } from '../grpc/listen-address.js';
-import { type Admit, localCalls } from '../grpc/local-calls.js';
+import { type Admit, type LocalCaller, localCalls } from '../grpc/local-calls.js';
 import { OpenStreams } from '../grpc/open-streams.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { api } from '../http/api.js';
 import { dashboard } from '../http/dashboard.js';
+import { metricsDoor } from '../http/metrics-door.js';
 import { openHttpServer } from '../http/open-http-server.js';
 import { session } from '../http/session.js';
 import { accessTable } from './access-table.js';
@@ -24,14 +25,24 @@ export interface HttpListening extends Listening {
  * Rejects with StartupError.
  */
 export async function openHttp(inside: Inside, bodies: OrchestratorBodies, listen: string): Promise<HttpListening> {
-  const { security, audit, logger } = inside;
+  const { security, audit, metrics, logger } = inside;
   const streams = new OpenStreams();
-  const calls = localCalls(OrchestratorServiceService, bodies, admitTo(refusalsTo(audit)), { logger, streams });
+  const admit = admitTo(refusalsTo(audit));
+  const calls = localCalls(OrchestratorServiceService, bodies, admit, { logger, streams });
+  // They say nothing that a list of the nodes and runs does not.
+  const readable = { admit: (caller: LocalCaller) => admit(OrchestratorServiceService.listNodes.path, caller) };
   const tls = security && !isLoopback(listen) ? tlsOf(security, false) : undefined;
   const keys = { find: () => undefined };
   const admission = { keys, trustsThisMachine: security === undefined };
-  const doors = [api(calls, logger), session({ keys, methodsOf, isSecure: tls !== undefined }), dashboard()];
-  const bound = boundOrThrow(await openHttpServer({ listen, admission, tls, doors, logger }));
+  const doors = [
+    api(calls, logger),
+    metricsDoor({ ...readable, render: () => metrics.render() }),
+    session({ keys, methodsOf, isSecure: tls !== undefined }),
+    dashboard(),
+  ];
+  const bound = boundOrThrow(
+    await openHttpServer({ listen, admission, tls, doors, onAnswered: metrics.calls.httpRequest, logger }),
+  );
   return {
     address: bound.address,
     url: `${tls ? 'https' : 'http'}://${bound.address}`,

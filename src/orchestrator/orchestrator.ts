@@ -6,11 +6,12 @@ import type { StoredWorld } from '../core/machine/state.js';
 import type { Timings } from '../core/machine/timings.js';
 import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
 import { enrollAddressBeside } from '../grpc/default-ports.js';
-import { markSecure, readAuthorityFolder } from '../pki/authority-folder.js';
+import { readAuthorityFolder } from '../pki/authority-folder.js';
 import { certificateDigest } from '../pki/certificate-digest.js';
 import type { Credentials } from '../pki/credential-folder.js';
 import { authorityFolder, isInitialised } from '../pki/is-initialised.js';
 import { issueOrchestratorNode } from '../pki/issue-orchestrator-node.js';
+import { markSecure } from '../pki/security-mark.js';
 import { serialNumber } from '../pki/serial-number.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
@@ -22,14 +23,16 @@ import { refusalsTo } from './audit/refusals-to.js';
 import { systemClock } from './clock.js';
 import { type FailPoint, withFailPoint } from './fail-point.js';
 import { Gatekeeper } from './gatekeeper.js';
+import { Metrics } from './metrics/metrics.js';
 import { ModelLibrary } from './model-library.js';
 import { openAddressProblem } from './open-address.js';
-import { openHttp } from './open-http.js';
+import { type HttpListening, openHttp } from './open-http.js';
 import { beginEpoch, openLoop } from './open-loop.js';
 import type { Security } from './security.js';
 import {
   type Inside,
   type Listening,
+  type OrchestratorBodies,
   openAdminServer,
   openEnrollmentServer,
   openPublicServer,
@@ -51,6 +54,8 @@ export interface OrchestratorConfig {
   readonly enrollListen?: string | undefined;
   /** `host:port` of HTTP; nobody is served over HTTP without it. */
   readonly http?: string | undefined;
+  /** Nobody asked for that address: when somebody else has it, the rest starts without HTTP. */
+  readonly isHttpOptional?: boolean;
   /** Milliseconds of the certificates that it issues; default `limits.certificateMillis`. */
   readonly certificateLifetime?: number | undefined;
   /** Nobody shows a certificate, in words: refused where `init` was run. */
@@ -101,7 +106,8 @@ export async function startOrchestrator(config: OrchestratorConfig): Promise<Orc
 async function withStore(config: OrchestratorConfig, unlock: () => void): Promise<Orchestrator> {
   const { dataFolder, logger } = config;
   const opened = openSqliteStore(dataFolder, { newClusterId: randomUUID });
-  const store = config.failPoint ? withFailPoint(opened, config.failPoint) : opened;
+  const metrics = new Metrics();
+  const store = metrics.measure(config.failPoint ? withFailPoint(opened, config.failPoint) : opened);
   const servers: Listening[] = [];
   let end: (error?: Error) => void = () => {};
   const done = new Promise<void>((resolve, reject) => {
@@ -125,7 +131,7 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
     end(failure);
   };
   try {
-    started = await startLoop(config, store, (error) => {
+    started = await startLoop(config, { store, metrics }, (error) => {
       // Nothing more may be decided on a state that may not be the stored one (I11).
       started?.stopLoop();
       void stop(error);
@@ -135,7 +141,7 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
     servers.push(await openPublicServer(inside, bodies, config.listen));
     const { address } = servers[0]!;
     const enrollAddress = await openEnrollment(config, inside, servers);
-    const http = config.http === undefined ? undefined : await openHttp(inside, bodies, config.http);
+    const http = await openHttpPort(config, inside, bodies);
     if (http) servers.push(http);
     const httpUrl = http?.url;
     servers.push(await openAdminServer(inside, dataFolder, address));
@@ -164,13 +170,30 @@ async function openEnrollment(
   return enrollment.address;
 }
 
+async function openHttpPort(
+  { http, isHttpOptional = false, logger }: OrchestratorConfig,
+  inside: Inside,
+  bodies: OrchestratorBodies,
+): Promise<HttpListening | undefined> {
+  if (http === undefined) return undefined;
+  return openHttp(inside, bodies, http).catch((error: unknown) => {
+    if (!isHttpOptional || !(error instanceof StartupError)) throw error;
+    logger.warn({ listen: http, why: error.message }, 'no dashboard and no HTTP API, name another address with --http');
+    return undefined;
+  });
+}
+
 interface Started {
   readonly inside: Inside;
   stopLoop(): void;
   closeDataPlane(): Promise<void>;
 }
 
-async function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error) => void): Promise<Started> {
+async function startLoop(
+  config: OrchestratorConfig,
+  { store, metrics }: { store: Store; metrics: Metrics },
+  fail: (error: Error) => void,
+): Promise<Started> {
   const { logger, timings, edges: flags = {}, tokenEndpoints, failPoint } = config;
   const stored = beginEpoch(store, logger);
   const { cluster } = stored;
@@ -182,7 +205,7 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const credentials = security && (await nodeCredentials(security));
   const { endpoints, close: closeDataPlane } = tokenEndpoints
     ? { endpoints: tokenEndpoints(post), close: async () => {} }
-    : await openDataPlane({ cluster, flags, credentials, library, post, logger });
+    : await openDataPlane({ cluster, flags, credentials, library, post, followAnswer: metrics.answers.follow, logger });
   const opened = openLoop({
     store,
     stored,
@@ -193,10 +216,13 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
     failPoint,
     logger,
     witness: audit,
+    observe: metrics.observe,
+    meter: metrics.loop,
   });
   const { loop, sessions, hub } = opened;
+  metrics.open(loop, hub);
   const stopLoop = () => opened.stop();
-  const inside = { loop, store, sessions, hub, library, endpoints, security, audit, logger };
+  const inside = { loop, store, sessions, hub, library, endpoints, security, audit, metrics, logger };
   return { inside, stopLoop, closeDataPlane };
 }
 

@@ -37,6 +37,7 @@ import { Backups } from './backups.js';
 import { drainCall } from './drain-call.js';
 import { certificateService, enrollmentService } from './enrollment-service.js';
 import type { Loop } from './loop.js';
+import type { Metrics } from './metrics/metrics.js';
 import type { ModelLibrary } from './model-library.js';
 import { nodeCalls } from './node-calls.js';
 import { planCalls } from './plan-calls.js';
@@ -61,6 +62,7 @@ export interface Inside {
   /** Absent where nobody has to show a certificate. */
   readonly security: Security | undefined;
   readonly audit: AuditLog;
+  readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
@@ -91,10 +93,11 @@ export function orchestratorBodies(inside: Inside): OrchestratorBodies {
 
 /** Opens the TCP port of launchers and agents. Rejects with StartupError. */
 export async function openPublicServer(inside: Inside, bodies: OrchestratorBodies, listen: string): Promise<Listening> {
-  const { loop, sessions, security, audit, logger } = inside;
+  const { loop, sessions, security, audit, metrics, logger } = inside;
   const streams = new OpenStreams();
   const interceptors = security ? [security.gatekeeper.interceptor] : [];
-  const { server, connections } = newServer(publicBounds, logger, { interceptors });
+  const watch = { onCallOver: metrics.calls.grpcCall };
+  const { server, connections } = newServer(publicBounds, logger, { interceptors }, watch);
   const health = new Health(publicServices);
   const add = addAudited(server, audit, { logger, streams });
   addService(server, OrchestratorServiceService, bodies, { logger, streams });
@@ -118,9 +121,9 @@ export async function openPublicServer(inside: Inside, bodies: OrchestratorBodie
 
 /** Opens the port of those who have no certificate yet. Rejects with StartupError. */
 export async function openEnrollmentServer(inside: Inside, security: Security, listen: string): Promise<Listening> {
-  const { loop, audit, logger } = inside;
+  const { loop, audit, metrics, logger } = inside;
   const streams = new OpenStreams();
-  const { server, connections } = newServer(enrollBounds, logger);
+  const { server, connections } = newServer(enrollBounds, logger, {}, { onCallOver: metrics.calls.grpcCall });
   const add = addAudited(server, audit, { logger, streams });
   add(EnrollmentServiceService, enrollmentService(loop, security), auditedEnrollmentMethods);
   const tls = tlsOf(security, false);
@@ -139,10 +142,10 @@ export function tlsOf({ ca, server }: Security, askClients: boolean): TlsOptions
 
 /** Opens AdminService on a socket in the data folder that its owner alone can use. Rejects with StartupError. */
 export async function openAdminServer(inside: Inside, dataFolder: string, listenAddress: string): Promise<Listening> {
-  const { loop, store, security, audit, logger } = inside;
+  const { loop, store, security, audit, metrics, logger } = inside;
   const backups = new Backups(store, dataFolder);
   const streams = new OpenStreams();
-  const { server, connections } = newServer(localBounds, logger);
+  const { server, connections } = newServer(localBounds, logger, {}, { onCallOver: metrics.calls.grpcCall });
   const facts = { version, listenAddress, dataFolder, startedAt: new Date() };
   const calls = { ...adminService(loop, facts, { backups, security, logger }), ...auditCalls(store, audit) };
   addAudited(server, audit, { logger, streams })(AdminServiceService, calls, auditedAdminMethods);

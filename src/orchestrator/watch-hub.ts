@@ -39,6 +39,10 @@ export class WatchHub {
     };
   }
 
+  get watching(): number {
+    return this.watchers;
+  }
+
   /** @returns ends the listening, as the one below */
   onRun(id: RunId, listener: RunListener): () => void {
     const listeners = this.runs.get(id) ?? new Set();

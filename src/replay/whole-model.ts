@@ -7,6 +7,7 @@ import { ownWorker } from '../agent/worker-program.js';
 import { defaultWorkerTimings } from '../agent/worker-timings.js';
 import { ORCHESTRATOR_NODE_ID, runId } from '../core/ids.js';
 import { exitFault, failureFault } from '../core/machine/agent/worker-faults.js';
+import { answerSampling } from '../token-endpoint/answer-sampling.js';
 import { EndpointHost } from '../token-endpoint/endpoint-host.js';
 import { SLICE_FOLDER } from '../worker/engine/llama/slice-settings.js';
 import { ReplayedAnswer } from './replayed-answer.js';
@@ -31,6 +32,7 @@ export class WholeModel {
   readonly ready: Promise<unknown>;
   /** Resolves when a process has failed: `close` says how. */
   readonly failed: Promise<void>;
+  readonly #options: WholeModelOptions;
   readonly #worker: WorkerProcess;
   readonly #endpoint: EndpointHost;
   /** The worker's word goes before the endpoint's, which may only have lost its neighbour. */
@@ -38,6 +40,7 @@ export class WholeModel {
   #fail!: () => void;
 
   constructor(options: WholeModelOptions) {
+    this.#options = options;
     const { folder, whole } = options;
     this.failed = new Promise((resolve) => {
       this.#fail = resolve;
@@ -64,7 +67,9 @@ export class WholeModel {
   /** The answer to a prompt; never resolves when the model fails before its end. */
   async answer(prompt: Pick<GenerateText, 'prompt' | 'messages'>, maxTokens: number): Promise<ReplayedAnswer> {
     await this.ready;
-    const request = { ...prompt, maxTokens, parseSpecial: false, conversation: '' };
+    const { sampling: policy, stop = [] } = this.#options.whole.plan.runtime ?? {};
+    const sampling = answerSampling({ policy, seed: this.#options.settings.seed });
+    const request = { ...prompt, maxTokens, parseSpecial: false, conversation: '', sampling, stop };
     return new Promise((resolve) => {
       const answer = new ReplayedAnswer({
         taken: (tokens) => this.#endpoint.acknowledge(requestId, tokens),

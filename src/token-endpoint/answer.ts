@@ -1,20 +1,24 @@
-import type { TextDelta, TextDone, TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
+import { type TextDelta, type TextDone, TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
 import { limits } from '../core/limits.js';
+import type { SessionPrompt } from './stage-session.js';
+import { StopFinder } from './stop-finder.js';
 import { TextStream } from './text-stream.js';
 import type { Tokenizer } from './tokenizer.js';
 
-export interface AdmittedPrompt {
+export interface AdmittedPrompt extends SessionPrompt {
   readonly requestId: string;
   /** Empty for none. */
   readonly conversation: string;
-  readonly tokens: readonly number[];
   /** Of the answer; may be infinite. */
   readonly maxTokens: number;
+  /** Texts that end the answer. */
+  readonly stop: readonly string[];
 }
 
 /** One request from its admission to its `done`: its prompt, its text so far and its clock. Times are milliseconds. */
 export class Answer {
   readonly #text = new TextStream();
+  readonly #stops: StopFinder;
   #generated = 0;
   #acknowledged = 0;
   #firstAt: number | undefined;
@@ -23,10 +27,14 @@ export class Answer {
   constructor(
     readonly prompt: AdmittedPrompt,
     readonly startedAt: number,
-  ) {}
+  ) {
+    this.#stops = new StopFinder(prompt.stop);
+  }
 
-  get isComplete(): boolean {
-    return this.#generated >= this.prompt.maxTokens;
+  /** Why no further token is wanted; undefined when one is. */
+  get completion(): TextDoneReason | undefined {
+    if (this.#stops.isFound) return TextDoneReason.TEXT_DONE_REASON_STOP_SEQUENCE;
+    return this.#generated >= this.prompt.maxTokens ? TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS : undefined;
   }
 
   /** Whether its reader is so far behind that it has to wait. */
@@ -49,12 +57,12 @@ export class Answer {
     this.#generated += 1;
     this.#firstAt ??= at;
     this.#lastAt = at;
-    return { requestId: this.prompt.requestId, text: this.#text.push(piece), tokenIds: [token] };
+    return { requestId: this.prompt.requestId, text: this.#stops.push(this.#text.push(piece)), tokenIds: [token] };
   }
 
-  /** The text of a character that never became whole. */
+  /** The text of a character that never became whole, and of what might have become a stop text. */
   rest(): TextDelta | undefined {
-    const text = this.#text.end();
+    const text = this.#stops.push(this.#text.end()) + this.#stops.end();
     return text === '' ? undefined : { requestId: this.prompt.requestId, text, tokenIds: [] };
   }
 
@@ -62,7 +70,8 @@ export class Answer {
     const firstMillis = this.#firstAt === undefined ? 0 : this.#firstAt - this.startedAt;
     return {
       requestId: this.prompt.requestId,
-      reason,
+      // The end of the text itself may have been the last of a stop text.
+      reason: this.#stops.isFound ? TextDoneReason.TEXT_DONE_REASON_STOP_SEQUENCE : reason,
       message,
       promptTokens: this.prompt.tokens.length,
       reusedTokens,

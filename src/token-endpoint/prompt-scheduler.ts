@@ -9,7 +9,9 @@ import {
   type TokenEndpointHealth,
 } from '../../gen/stageplane/v1/token_endpoint.js';
 import { limits } from '../core/limits.js';
+import { samplingProblems, stopProblems } from '../core/sampling-problems.js';
 import type { StageObject } from '../worker/edge/object-record.js';
+import { samplingSettings } from '../worker/sampling-object.js';
 import { admitPrompt } from './admit-prompt.js';
 import { Answer } from './answer.js';
 import type { AnswerBounds } from './check-open.js';
@@ -80,7 +82,10 @@ export class PromptScheduler {
         this.port.say({ $case: 'refused', value: admission.refusal });
         return;
       }
-      this.#waiting.set(requestId, new Answer({ ...admission, requestId, conversation }, startedAt));
+      const { tokens, maxTokens } = admission;
+      const sampling = request.sampling && samplingSettings(request.sampling.policy!, request.sampling.seed);
+      const prompt = { requestId, conversation, tokens, maxTokens, sampling, stop: request.stop };
+      this.#waiting.set(requestId, new Answer(prompt, startedAt));
       this.#startWaiting();
     }
   }
@@ -139,13 +144,16 @@ export class PromptScheduler {
     this.#waiting.clear();
   }
 
-  #problemOf({ requestId, conversation }: GenerateText): string | undefined {
+  #problemOf({ requestId, conversation, sampling, stop }: GenerateText): string | undefined {
     const bytes = Math.max(Buffer.byteLength(requestId), Buffer.byteLength(conversation));
     if (bytes > limits.requestIdBytes)
       return `a request or conversation id has ${bytes} bytes: ${limits.requestIdBytes} at most`;
     if (requestId === '') return 'the request has no id: give it one';
     const isOpen = this.#waiting.has(requestId) || this.#running.has(requestId);
-    return isOpen ? `request ${requestId} is open already: give every request an id of its own` : undefined;
+    if (isOpen) return `request ${requestId} is open already: give every request an id of its own`;
+    if (sampling !== undefined && sampling.policy === undefined) return 'the request has sampling without a policy';
+    const [problem] = [...(sampling === undefined ? [] : samplingProblems(sampling.policy!)), ...stopProblems(stop)];
+    return problem && `${problem.field} ${problem.description}`;
   }
 
   #startWaiting(): void {
@@ -156,7 +164,7 @@ export class PromptScheduler {
       const running: Running = { answer, session };
       this.#running.set(requestId, running);
       this.#bySession.set(session.id, running);
-      session.begin(answer.prompt.tokens);
+      session.begin(answer.prompt);
     }
   }
 
@@ -170,14 +178,14 @@ export class PromptScheduler {
     if (delta === undefined)
       return { kind: 'unexpected', problem: `is token ${token}, which the tokenizer does not have` };
     const isFull = session.length >= this.bounds.contextLength;
+    const end = answer.completion ?? (isFull ? TextDoneReason.TEXT_DONE_REASON_CONTEXT_FULL : undefined);
     // The stages first: they wait for it.
-    if (!answer.isComplete && !isFull) {
+    if (end === undefined) {
       if (answer.isAhead) this.#hold(running, token);
       else session.follow(token);
     }
     this.port.say({ $case: 'delta', value: delta });
-    if (answer.isComplete) this.#finish(running, TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS);
-    else if (isFull) this.#finish(running, TextDoneReason.TEXT_DONE_REASON_CONTEXT_FULL);
+    if (end !== undefined) this.#finish(running, end);
     return TAKEN;
   }
 

@@ -1,7 +1,18 @@
+import { limits } from '../core/limits.js';
 import { objectFlags, type StageObject } from '../worker/edge/object-record.js';
+import { penalisesRepeats, type SamplingSettings } from '../worker/engine/sampling.js';
+import { encodeSampling } from '../worker/sampling-object.js';
 import { promptObjects, readUint32, TOKEN_BYTES, tokenBytes } from './token-objects.js';
 
 const NO_PAYLOAD = new Uint8Array();
+
+/** What a session is asked. */
+export interface SessionPrompt {
+  /** At least one. */
+  readonly tokens: readonly number[];
+  /** How its answer is picked; absent, as planned. */
+  readonly sampling: SamplingSettings | undefined;
+}
 
 /** The way to the stages. */
 export interface SessionPort {
@@ -24,7 +35,7 @@ export type SessionNews =
 type Phase =
   | { readonly kind: 'idle' | 'answering' | 'cancelling' | 'releasing' }
   /** Waits to hear how much every stage has kept. The prompt is absent when it was cancelled in the meantime. */
-  | { readonly kind: 'truncating'; readonly asked: number; readonly prompt: readonly number[] | undefined };
+  | { readonly kind: 'truncating'; readonly asked: number; readonly prompt: SessionPrompt | undefined };
 
 const NOTHING: SessionNews = { kind: 'nothing' };
 
@@ -34,6 +45,8 @@ export class StageSession {
   #held: number[] = [];
   /** After a CANCEL the stages may hold less than was sent. */
   #isUncertain = false;
+  /** An answer had sampling of its own: until told otherwise, the last stage goes on with it. */
+  #wasSampled = false;
   #phase: Phase = { kind: 'idle' };
   #reused = 0;
 
@@ -62,8 +75,9 @@ export class StageSession {
   }
 
   /** Sends what of a prompt the stages do not hold, one row at least; a token follows. Only when idle. */
-  begin(prompt: readonly number[]): void {
-    const shared = Math.min(sharedLength(this.#held, prompt), prompt.length - 1);
+  begin(prompt: SessionPrompt): void {
+    const { tokens } = prompt;
+    const shared = Math.min(sharedLength(this.#held, tokens), tokens.length - 1);
     if (this.#isUncertain || shared < this.#held.length) this.#truncate(shared, prompt);
     else this.#prefill(prompt);
   }
@@ -120,21 +134,34 @@ export class StageSession {
     return { kind: 'unexpected', problem: `has flags ${flags} and ${bytes} bytes while the session is ${phase.kind}` };
   }
 
-  #prefill(prompt: readonly number[]): void {
+  #prefill(prompt: SessionPrompt): void {
     this.#reused = this.#held.length;
     this.#phase = { kind: 'answering' };
-    const rows = prompt.slice(this.#held.length);
+    if (prompt.sampling !== undefined || this.#wasSampled) this.#sample(prompt);
+    const rows = prompt.tokens.slice(this.#held.length);
     this.#held.push(...rows);
     for (const object of promptObjects(this.id, rows, this.microBatch)) this.port.send(object);
   }
 
-  #truncate(asked: number, prompt: readonly number[] | undefined): void {
+  #sample({ tokens, sampling: settings }: SessionPrompt): void {
+    this.#wasSampled = true;
+    const sampling = settings && {
+      settings,
+      position: tokens.length,
+      promptTail: penalisesRepeats(settings)
+        ? tokens.slice(-(settings.repeatLastN || limits.defaultRepeatLastTokens))
+        : [],
+    };
+    this.port.send({ session: this.id, flags: objectFlags.SAMPLING, payload: encodeSampling(sampling) });
+  }
+
+  #truncate(asked: number, prompt: SessionPrompt | undefined): void {
     this.#phase = { kind: 'truncating', asked, prompt };
     this.port.send({ session: this.id, flags: objectFlags.TRUNCATE, payload: tokenBytes([asked]) });
   }
 
   /** A stage that kept less wants to be told again, so that all hold the same. */
-  #truncated(kept: number, asked: number, prompt: readonly number[] | undefined): SessionNews {
+  #truncated(kept: number, asked: number, prompt: SessionPrompt | undefined): SessionNews {
     if (kept > asked) return { kind: 'unexpected', problem: `keeps ${kept} positions instead of ${asked} at most` };
     this.#held.length = kept;
     if (kept < asked) {

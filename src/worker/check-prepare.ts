@@ -5,6 +5,7 @@ import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import { chooseAmong } from '../core/choose-among.js';
 import { limits } from '../core/limits.js';
+import { samplingProblems } from '../core/sampling-problems.js';
 import { type CheckedEdges, checkEdges } from './check-edges.js';
 import { absentEngines, type EngineEntry, engines } from './engine/engines.js';
 import { type WorkerFault, workerFault } from './stage-fault.js';
@@ -70,7 +71,7 @@ function problemOfRange(provision: ProvisionStage, settings: StageSettings): str
 }
 
 /** A sentence about the first setting that no engine of this worker can honour. */
-function refusedSetting({ model }: ProvisionStage, settings: StageSettings): string | undefined {
+function refusedSetting({ model, runtime }: ProvisionStage, settings: StageSettings): string | undefined {
   const known = (type: Record<number, string>, value: number) => value > 0 && type[value] !== undefined;
   if (settings.contextLength === 0) return 'context_length is 0: plan at least 1 token';
   if (settings.sessions === 0 || settings.sessions > limits.sessionsPerStage) {
@@ -88,7 +89,8 @@ function refusedSetting({ model }: ProvisionStage, settings: StageSettings): str
     const dtype = `${DtypeFamily[model.dtypeFamily]} of ${model.dtypeWidthBytes} bytes`;
     return `dtype_family is ${dtype}: activations of this worker are DTYPE_FAMILY_FLOAT of 4 bytes`;
   }
-  return undefined;
+  const [problem] = runtime?.sampling === undefined ? [] : samplingProblems(runtime.sampling);
+  return problem && `sampling.${problem.field} ${problem.description}`;
 }
 
 function malformed(what: string): PrepareCheck {

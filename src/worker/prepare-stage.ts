@@ -1,3 +1,4 @@
+import { SamplingPolicy } from '../../gen/stageplane/v1/plan.js';
 import { Fidelity, KvCacheType } from '../../gen/stageplane/v1/provision.js';
 import { StageFaultReason, type StageFootprint } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
@@ -9,6 +10,7 @@ import { type LoadOptions, LoadRequest } from './engine/load.js';
 import type { Recipe } from './engine/recipe.js';
 import type { SessionEngine } from './engine/session-engine.js';
 import type { StatusCode } from './engine/status.js';
+import { samplingSettings } from './sampling-object.js';
 import { type WorkerFault, workerFault } from './stage-fault.js';
 
 export type PrepareOutcome =
@@ -48,9 +50,7 @@ function loadRequest({ provision, settings, modelPath }: CheckedPrepare): LoadRe
     flashAttention: settings.flashAttention,
     threads: settings.threads,
     fidelity: settings.fidelity === Fidelity.FIDELITY_EXACT ? 'EXACT' : 'FAST',
-    seed: settings.seed,
-    temperatureMillis: sampling?.temperatureMillis ?? 0,
-    topK: sampling?.topK ?? 0,
+    ...samplingSettings(sampling ?? SamplingPolicy.create(), settings.seed),
   };
   const range = inclusiveRange(provision.layerStart, provision.layerEndExclusive);
   return new LoadRequest({ artifactPath: modelPath, ...range, totalLayers: settings.totalLayers, recipe });

@@ -4,13 +4,14 @@ import { limits } from '../core/limits.js';
 import { HEADER_BYTES, type ObjectRecord, objectFlags, type StageObject } from './edge/object-record.js';
 import type { SessionEngine } from './engine/session-engine.js';
 import type { StepOutput } from './engine/stage-layers.js';
+import { decodeSampling } from './sampling-object.js';
 import type { WorkerFault } from './stage-fault.js';
 import { edgeUseFault, stepFault } from './stage-loop-faults.js';
 import { ELEMENT_BYTES, inputRowBytes, outputPayload, type StageShape, stepInput } from './stage-loop-steps.js';
 import { type Lane, StageQueue } from './stage-queue.js';
 
 /** What the loop asks of an engine. */
-export type LoopEngine = Pick<SessionEngine, 'runNext' | 'cancel' | 'release' | 'truncate'>;
+export type LoopEngine = Pick<SessionEngine, 'runNext' | 'cancel' | 'release' | 'truncate' | 'sample'>;
 
 /** Everything that a stage loop does to the world. */
 export interface LoopPort {
@@ -131,6 +132,8 @@ export class StageLoop {
       this.port.send(object);
     } else if (object.flags === objectFlags.TRUNCATE) {
       this.#truncate(engine, object, session);
+    } else if (object.flags === objectFlags.SAMPLING) {
+      this.#sample(engine, object);
     } else if (object.payload.byteLength === 0) {
       this.#release(engine, object.session);
       this.port.send(object);
@@ -190,6 +193,17 @@ export class StageLoop {
     this.port.send({ session: object.session, flags: object.flags, payload });
   }
 
+  /** Only the last stage picks tokens; what the others need not understand they pass on as it is. */
+  #sample(engine: LoopEngine, object: ObjectRecord): void {
+    if (!this.stage.isTail) {
+      this.port.send(object);
+      return;
+    }
+    const read = decodeSampling(object.payload);
+    if (read.kind === 'malformed') this.#fail(edgeUseFault(object, read.problem));
+    else engine.sample(String(object.session), read.sampling);
+  }
+
   /** Ends what the session has here; its CANCEL is sent on after that. */
   #cancel(session: bigint): void {
     for (const dropped of this.#queue.drop(session)) this.port.taken(dropped);
@@ -218,16 +232,21 @@ export class StageLoop {
   }
 
   #laneOf({ flags, payload }: ObjectRecord): Lane {
-    if (payload.byteLength === 0 || flags === objectFlags.TRUNCATE) return 'control';
+    if (payload.byteLength === 0 || isWord(flags)) return 'control';
     const isOneRow = payload.byteLength === this.#rowBytes;
     return isOneRow && flags !== objectFlags.MORE ? 'decode' : 'prefill';
   }
 
   #resultBytes({ flags, payload }: ObjectRecord): number {
-    if (payload.byteLength === 0 || flags === objectFlags.TRUNCATE) return payload.byteLength;
+    if (payload.byteLength === 0 || isWord(flags)) return payload.byteLength;
     const rows = payload.byteLength / this.#rowBytes;
     return this.stage.isTail ? ELEMENT_BYTES : rows * this.stage.hiddenDim * ELEMENT_BYTES;
   }
+}
+
+/** Whether the payload of such an object is no rows. */
+function isWord(flags: number): boolean {
+  return flags === objectFlags.TRUNCATE || flags === objectFlags.SAMPLING;
 }
 
 function problemOf(rows: number, { mustTruncate }: LoopSession): string | undefined {

@@ -1,6 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { StageFeature } from '../../gen/stageplane/v1/node.js';
 import { StageDelivery } from '../../gen/stageplane/v1/node_agent_service.js';
 import { describeMachine, offerEngines } from '../../src/agent/inventory.js';
 import { nvidiaGpus } from '../../src/agent/nvidia-gpus.js';
@@ -81,10 +82,10 @@ describe('a machine', () => {
       ['llama.cpp', 'b2'],
       ['other', 'b3'],
     ]);
-    expect(offerEngines(builds, all)).toEqual([
-      { name: 'fixture', build: 'b1', deviceIds: ['cpu'] },
-      { name: 'llama.cpp', build: 'b2', deviceIds: ['cpu'] },
-      { name: 'other', build: 'b3', deviceIds: ['cpu', 'cuda:0'] },
+    expect(offerEngines(builds, all, [StageFeature.STAGE_FEATURE_SAMPLING, 99 as StageFeature])).toEqual([
+      { name: 'fixture', build: 'b1', deviceIds: ['cpu'], features: [StageFeature.STAGE_FEATURE_SAMPLING] },
+      { name: 'llama.cpp', build: 'b2', deviceIds: ['cpu'], features: [StageFeature.STAGE_FEATURE_SAMPLING] },
+      { name: 'other', build: 'b3', deviceIds: ['cpu', 'cuda:0'], features: [StageFeature.STAGE_FEATURE_SAMPLING] },
     ]);
   });
 });

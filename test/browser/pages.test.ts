@@ -1,5 +1,11 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
+import {
+  GenerateRequest,
+  type OrchestratorServiceClient,
+  OrchestratorServiceService as Service,
+} from '../../gen/stageplane/v1/orchestrator_service.js';
+import { RuntimeConfig } from '../../gen/stageplane/v1/plan.js';
 import { RunPhase } from '../../gen/stageplane/v1/run.js';
 import { streamCall, unaryCall } from '../../src/grpc/client.js';
 import { Cluster } from '../e2e/cluster.js';
@@ -9,11 +15,11 @@ import { describeInBrowser, overflow, screenshot, type TestBrowser, violations, 
 
 describeInBrowser('each page', (browser) => {
   let cluster: Cluster;
-  let answering: AsyncGenerator;
+  let answering: AbortController;
   beforeAll(async () => {
     ({ cluster, answering } = await busyCluster());
   }, 120_000);
-  afterAll(() => void answering?.return(undefined));
+  afterAll(() => answering?.abort());
 
   const pages = [
     { name: 'pool', path: '/', ready: 'text=3 of 4 nodes take stages' },
@@ -30,14 +36,14 @@ describeInBrowser('each page', (browser) => {
     for (const look of looks) await examine(browser, cluster, page, look);
   });
 
-  async function plan(page: import('playwright-core').Page): Promise<void> {
+  async function plan(page: Page): Promise<void> {
     await page.getByLabel('Model').fill(cluster.model);
     await page.getByLabel('Engine').selectOption('fixture');
     await page.getByRole('button', { name: 'Plan, and start nothing' }).click();
     await page.getByRole('heading', { name: 'It fits' }).waitFor();
   }
 
-  async function planTooMuch(page: import('playwright-core').Page): Promise<void> {
+  async function planTooMuch(page: Page): Promise<void> {
     await page.getByLabel('Model').fill(cluster.model);
     await page.getByLabel('Conversations').fill('4096');
     await page.getByLabel('Leave free of each device').fill('99');
@@ -56,7 +62,7 @@ interface ExaminedPage {
   readonly name: string;
   readonly path: string;
   readonly ready: string;
-  readonly act?: (page: import('playwright-core').Page) => Promise<void>;
+  readonly act?: (page: Page) => Promise<void>;
   readonly mayComplain?: RegExp;
 }
 
@@ -92,13 +98,19 @@ async function busyCluster() {
   process.kill(await cluster.workerOf(faulted, 1), 'SIGKILL');
   await watchUntil(client, faulted, RunPhase.RUN_PHASE_DONE);
   await unaryCall(client, Service.cordonNode, { nodeId: 5n });
-  const request = { runId: serving, attach: false, messages: [], conversation: '' };
+  return { cluster, answering: answerWithoutEnd(client, serving) };
+}
+
+/** Asks anew as soon as an answer is whole. */
+function answerWithoutEnd(client: OrchestratorServiceClient, runId: bigint): AbortController {
+  const over = new AbortController();
   const prompt = { source: { $case: 'inline', value: 'the' } } as const;
-  const runtime = { maxTokens: 0, prompt, sampling: { temperatureMillis: 0, topK: 0 }, tokenOutputPolicy: 1 };
-  const answering = streamCall(client, Service.generate, { ...request, runtime });
-  await answering.next();
-  void (async () => {
-    for await (const _ of answering);
-  })().catch(() => {});
-  return { cluster, answering };
+  const request = GenerateRequest.fromPartial({ runId, runtime: RuntimeConfig.fromPartial({ prompt, sampling: {} }) });
+  const ask = async () => {
+    while (!over.signal.aborted) {
+      for await (const _ of streamCall(client, Service.generate, request, { signal: over.signal }));
+    }
+  };
+  void ask().catch(() => {});
+  return over;
 }

@@ -13,7 +13,7 @@ async function pool(...builds: readonly string[]) {
   const { address } = await runOrchestrator();
   for (const [at, build] of builds.entries()) {
     await ScriptedAgent.join(address, ['alpha', 'beta'][at]!, {
-      engines: [{ name: 'llama.cpp', build, deviceIds: ['cpu'] }],
+      engines: [{ name: 'llama.cpp', build, deviceIds: ['cpu'], features: [] }],
     });
   }
   const file = join(folder, 'gemma3.gguf');

@@ -93,7 +93,9 @@ describe('plan --model --nodes', () => {
 describe('plan --model', () => {
   it('is about the nodes of the orchestrator when no others are described', async () => {
     const { address } = await runOrchestrator();
-    await ScriptedAgent.join(address, 'alpha', { engines: [{ name: 'llama.cpp', build: 'b', deviceIds: ['cpu'] }] });
+    await ScriptedAgent.join(address, 'alpha', {
+      engines: [{ name: 'llama.cpp', build: 'b', deviceIds: ['cpu'], features: [] }],
+    });
     const words = ['plan', '--model', 'smollm2:135m', '--place', '0=alpha', '--orchestrator', address];
     const { code, stdout, stderr } = await stageplane(words);
     expect([code, stderr]).toEqual([0, '']);

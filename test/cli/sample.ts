@@ -36,7 +36,7 @@ export function sampleNode(nodeId: bigint, name: string): Node {
       architecture: 'x64',
       devices: [{ deviceId: 'cpu', kind: 1, name: 'RAM', totalBytes: 16n << 30n, freeBytes: 12n << 30n }],
     },
-    engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'] }],
+    engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'], features: [] }],
     createdAt: at,
   });
 }

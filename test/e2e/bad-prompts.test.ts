@@ -6,7 +6,7 @@ import {
   OrchestratorServiceClient,
   OrchestratorServiceService as Service,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
-import type { RuntimeConfig } from '../../gen/stageplane/v1/plan.js';
+import { type RuntimeConfig, SamplingPolicy } from '../../gen/stageplane/v1/plan.js';
 import { RunPhase, type TextLoad } from '../../gen/stageplane/v1/run.js';
 import { limits } from '../../src/core/limits.js';
 import { dial, streamCall } from '../../src/grpc/client.js';
@@ -31,7 +31,7 @@ const runId = await cluster.create(
   'serving',
   1,
   { contextLength: storyModel.contextLength, sessions: 1 },
-  { runtime: { maxTokens: 20_000, prompt: undefined, sampling: undefined, tokenOutputPolicy: 0 } },
+  { runtime: { maxTokens: 20_000, prompt: undefined, sampling: undefined, tokenOutputPolicy: 0, stop: [] } },
 );
 await watchUntil(client, runId, RunPhase.RUN_PHASE_RUNNING);
 
@@ -90,9 +90,15 @@ describe('a bad request for text', () => {
       fields('conversation'),
     ],
     [
-      'other sampling than the plan',
-      { runtime: { ...inline('a'), sampling: { temperatureMillis: 700, topK: 3 } } },
-      fields('runtime.sampling'),
+      'sampling and stop texts that nobody can follow',
+      {
+        runtime: {
+          ...inline('a'),
+          sampling: SamplingPolicy.create({ topPMillis: 1001, presencePenaltyMillis: -2001 }),
+          stop: ['a', ''],
+        },
+      },
+      fields('runtime.sampling.top_p_millis', 'runtime.sampling.presence_penalty_millis', 'runtime.stop[1]'),
     ],
     [
       'attach and a prompt',

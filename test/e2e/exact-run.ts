@@ -17,7 +17,7 @@ export interface ExactRun {
   readonly skippedNodes?: number;
   readonly prompt: string;
   readonly maxTokens: number;
-  readonly sampling?: SamplingPolicy;
+  readonly sampling?: Partial<SamplingPolicy>;
   readonly settings?: Partial<StageSettings>;
 }
 

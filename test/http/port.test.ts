@@ -144,3 +144,13 @@ it('ends streams when the orchestrator stops, and the stop ends', async () => {
   await stop();
   expect(await text).toMatch(/event: refused\ndata: .*SHUTTING_DOWN/);
 });
+
+it('starts without HTTP where nobody asked for it and its port is taken, and says so where somebody did', async () => {
+  const { httpUrl } = await runOrchestrator({ http });
+  const taken = { http: new URL(httpUrl!).host };
+  expect(await runOrchestrator({ ...taken, isHttpOptional: true })).toMatchObject({ httpUrl: undefined });
+  await expect(runOrchestrator(taken)).rejects.toMatchObject({
+    reason: 'ADDRESS_IN_USE',
+    message: expect.stringContaining('--http'),
+  });
+});

@@ -61,7 +61,7 @@ describe('engine llama.cpp', () => {
 
 describe('a request for engine llama.cpp', () => {
   const settings = StageSettings.fromPartial({ engine: 'llama.cpp' });
-  const engines = [{ name: 'llama.cpp', build: '1', deviceIds: ['cpu'] }];
+  const engines = [{ name: 'llama.cpp', build: '1', deviceIds: ['cpu'], features: [] }];
 
   async function plan(path: string, stageCount: number) {
     const { client, address } = await runOrchestrator();

@@ -8,7 +8,7 @@ import { samplePlan } from '../core/machine/samples.js';
 import { runOrchestrator, watchUntil } from '../support/running-orchestrator.js';
 import { ScriptedAgent } from '../support/scripted-agent.js';
 
-const engines = [{ name: 'llama.cpp', build: '1', deviceIds: ['cpu'] }];
+const engines = [{ name: 'llama.cpp', build: '1', deviceIds: ['cpu'], features: [] }];
 
 it('threads of a live run are not given twice, and are free again when its stages are stopped', async () => {
   const { client, address } = await runOrchestrator();

@@ -5,7 +5,7 @@ import type { Machine } from './machine.js';
 /** What an agent says of its machine: one device, of which programs of others take nothing. */
 export function offerOf({ name, memoryBytes, freeBytes }: Machine): NodeOffer {
   return {
-    engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'] }],
+    engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'], features: [] }],
     descriptor: {
       machine: name,
       operatingSystem: 'linux',

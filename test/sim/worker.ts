@@ -44,7 +44,7 @@ export class Worker implements EdgeEnd {
     this.#tenths = BigInt(random.int(7, 12));
     if (this.#character.loads !== 'never-greets') {
       this.scope.after(random.skewed(20, 1500), () =>
-        listener.greeted({ protocol: WORKER_PROTOCOL, engines: ['fixture'] }),
+        listener.greeted({ protocol: WORKER_PROTOCOL, engines: ['fixture'], features: [] }),
       );
     } else {
       this.scope.after(30_000, () => this.#fail());

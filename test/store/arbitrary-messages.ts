@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { DtypeFamily, type GgufSource } from '../../gen/stageplane/v1/model.js';
-import { DeviceKind, type EngineOffer, type NodeDescriptor } from '../../gen/stageplane/v1/node.js';
+import { DeviceKind, type EngineOffer, type NodeDescriptor, StageFeature } from '../../gen/stageplane/v1/node.js';
 import {
   type EdgeEndpoint,
   EdgeKind,
@@ -24,6 +24,7 @@ import { type TextAnswer, TextDoneReason } from '../../gen/stageplane/v1/token_e
 
 export const text = fc.string({ unit: 'binary', maxLength: 20 });
 export const uint32 = fc.nat(0xffff_ffff);
+const sint32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 export const uint64 = fc.bigInt(0n, 2n ** 64n - 1n);
 
 /** Any value of a generated enum, the unknown one included. */
@@ -65,8 +66,20 @@ const model = fc.record({
 
 const runtime = fc.record({
   prompt: maybe(fc.record({ source: maybe(fc.record({ $case: fc.constant('inline' as const), value: text })) })),
-  sampling: maybe(fc.record({ temperatureMillis: uint32, topK: uint32 })),
+  sampling: maybe(
+    fc.record({
+      temperatureMillis: uint32,
+      topK: uint32,
+      topPMillis: uint32,
+      minPMillis: uint32,
+      repeatPenaltyMillis: uint32,
+      repeatLastN: uint32,
+      presencePenaltyMillis: sint32,
+      frequencyPenaltyMillis: sint32,
+    }),
+  ),
   tokenOutputPolicy: anyOf<TokenOutputPolicy>(TokenOutputPolicy),
+  stop: fc.array(text, { maxLength: 2 }),
 });
 
 const stagePlan: fc.Arbitrary<StagePlan> = fc.record({
@@ -211,4 +224,5 @@ export const engineOffer: fc.Arbitrary<EngineOffer> = fc.record({
   name: text,
   build: text,
   deviceIds: fc.array(text, { maxLength: 2 }),
+  features: fc.array(anyOf<StageFeature>(StageFeature), { maxLength: 2 }),
 });

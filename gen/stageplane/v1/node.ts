@@ -48,6 +48,41 @@ export function deviceKindToJSON(object: DeviceKind): string {
   }
 }
 
+/** What stages of a worker can do beyond what those of every worker can. */
+export enum StageFeature {
+  STAGE_FEATURE_UNSPECIFIED = 0,
+  /** STAGE_FEATURE_SAMPLING - Its stages pass on the sampling of one answer, and the last one follows it, and all of SamplingPolicy. */
+  STAGE_FEATURE_SAMPLING = 1,
+  UNRECOGNIZED = -1,
+}
+
+export function stageFeatureFromJSON(object: any): StageFeature {
+  switch (object) {
+    case 0:
+    case "STAGE_FEATURE_UNSPECIFIED":
+      return StageFeature.STAGE_FEATURE_UNSPECIFIED;
+    case 1:
+    case "STAGE_FEATURE_SAMPLING":
+      return StageFeature.STAGE_FEATURE_SAMPLING;
+    case -1:
+    case "UNRECOGNIZED":
+    default:
+      return StageFeature.UNRECOGNIZED;
+  }
+}
+
+export function stageFeatureToJSON(object: StageFeature): string {
+  switch (object) {
+    case StageFeature.STAGE_FEATURE_UNSPECIFIED:
+      return "STAGE_FEATURE_UNSPECIFIED";
+    case StageFeature.STAGE_FEATURE_SAMPLING:
+      return "STAGE_FEATURE_SAMPLING";
+    case StageFeature.UNRECOGNIZED:
+    default:
+      return "UNRECOGNIZED";
+  }
+}
+
 /** What is true of a node right now. */
 export enum NodeConditionType {
   NODE_CONDITION_TYPE_UNSPECIFIED = 0,
@@ -162,6 +197,8 @@ export interface EngineOffer {
   build: string;
   /** Devices it can use, as in Device.device_id. */
   deviceIds: string[];
+  /** As its worker says. */
+  features: StageFeature[];
 }
 
 /** One condition. */
@@ -684,7 +721,7 @@ export const NodeDescriptor_LabelsEntry: MessageFns<NodeDescriptor_LabelsEntry> 
 };
 
 function createBaseEngineOffer(): EngineOffer {
-  return { name: "", build: "", deviceIds: [] };
+  return { name: "", build: "", deviceIds: [], features: [] };
 }
 
 export const EngineOffer: MessageFns<EngineOffer> = {
@@ -697,6 +734,13 @@ export const EngineOffer: MessageFns<EngineOffer> = {
     }
     for (const v of message.deviceIds) {
       writer.uint32(26).string(v!);
+    }
+    if (message.features.length !== 0) {
+      writer.uint32(34).fork();
+      for (const v of message.features) {
+        writer.int32(v);
+      }
+      writer.join();
     }
     return writer;
   },
@@ -738,6 +782,24 @@ export const EngineOffer: MessageFns<EngineOffer> = {
             message.deviceIds.push(reader.string());
             continue;
           }
+          case 4: {
+            if (tag === 32) {
+              message.features.push(reader.int32() as any);
+
+              continue;
+            }
+
+            if (tag === 34) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.features.push(reader.int32() as any);
+              }
+
+              continue;
+            }
+
+            break;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -759,6 +821,9 @@ export const EngineOffer: MessageFns<EngineOffer> = {
         : globalThis.Array.isArray(object?.device_ids)
         ? object.device_ids.map((e: any) => globalThis.String(e))
         : [],
+      features: globalThis.Array.isArray(object?.features)
+        ? object.features.map((e: any) => stageFeatureFromJSON(e))
+        : [],
     };
   },
 
@@ -773,6 +838,9 @@ export const EngineOffer: MessageFns<EngineOffer> = {
     if (message.deviceIds?.length) {
       obj.deviceIds = message.deviceIds;
     }
+    if (message.features?.length) {
+      obj.features = message.features.map((e) => stageFeatureToJSON(e));
+    }
     return obj;
   },
 
@@ -784,6 +852,7 @@ export const EngineOffer: MessageFns<EngineOffer> = {
     message.name = object.name ?? "";
     message.build = object.build ?? "";
     message.deviceIds = object.deviceIds?.map((e) => e) || [];
+    message.features = object.features?.map((e) => e) || [];
     return message;
   },
 };

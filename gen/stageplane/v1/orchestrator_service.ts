@@ -181,7 +181,10 @@ export interface GetStageLogResponse {
 
 export interface GenerateRequest {
   runId: bigint;
-  /** Prompt and max_tokens, at most the plan's; 0 asks for that. Sampling is the plan's: absent, or the same. */
+  /**
+   * Prompt and max_tokens, at most the plan's; 0 asks for that. Sampling, when set, is for this answer alone, all of it: a
+   * field that is 0 is off, whatever the plan has. Absent, the plan's. Stop, when not empty, replaces the plan's.
+   */
   runtime?:
     | RuntimeConfig
     | undefined;
@@ -191,12 +194,17 @@ export interface GenerateRequest {
   messages: ChatMessage[];
   /** Not empty: names a conversation whose next prompt costs only what is new in it. At most 128 bytes. */
   conversation: string;
+  /**
+   * What chance begins with in this answer. Absent, the plan's StageSettings.seed. The same prompt, sampling and seed give
+   * the same answer, whatever else the run does.
+   */
+  seed?: bigint | undefined;
 }
 
 export interface GenerateResponse {
-  /** Text of the next tokens, in whole characters; may be empty. */
+  /** Text of the next tokens, in whole characters; may be empty. What may begin a stop text waits until that is decided. */
   text: string;
-  /** The tokens since the last response, without the one that ends a generation. */
+  /** The tokens since the last response, without the one that ends a generation. Those of a stop text are among them. */
   tokenIds: number[];
   /** Set in the last response, and only there. */
   end?:
@@ -2286,7 +2294,7 @@ export const GetStageLogResponse: MessageFns<GetStageLogResponse> = {
 };
 
 function createBaseGenerateRequest(): GenerateRequest {
-  return { runId: 0n, runtime: undefined, attach: false, messages: [], conversation: "" };
+  return { runId: 0n, runtime: undefined, attach: false, messages: [], conversation: "", seed: undefined };
 }
 
 export const GenerateRequest: MessageFns<GenerateRequest> = {
@@ -2308,6 +2316,12 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     }
     if (message.conversation !== "") {
       writer.uint32(42).string(message.conversation);
+    }
+    if (message.seed !== undefined) {
+      if (BigInt.asUintN(64, message.seed) !== message.seed) {
+        throw new globalThis.Error("value provided for field message.seed of type uint64 too large");
+      }
+      writer.uint32(48).uint64(message.seed);
     }
     return writer;
   },
@@ -2365,6 +2379,14 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
             message.conversation = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.seed = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2386,6 +2408,7 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
         ? object.messages.map((e: any) => ChatMessage.fromJSON(e))
         : [],
       conversation: isSet(object.conversation) ? globalThis.String(object.conversation) : "",
+      seed: isSet(object.seed) ? BigInt(object.seed) : undefined,
     };
   },
 
@@ -2406,6 +2429,9 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     if (message.conversation !== "") {
       obj.conversation = message.conversation;
     }
+    if (message.seed !== undefined) {
+      obj.seed = message.seed.toString();
+    }
     return obj;
   },
 
@@ -2421,6 +2447,7 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     message.attach = object.attach ?? false;
     message.messages = object.messages?.map((e) => ChatMessage.fromPartial(e)) || [];
     message.conversation = object.conversation ?? "";
+    message.seed = (object.seed !== undefined && object.seed !== null) ? BigInt(object.seed) : undefined;
     return message;
   },
 };

@@ -346,12 +346,37 @@ export interface PromptSource {
     | undefined;
 }
 
-/** How the last stage picks a token. Set by the launcher; only the last stage's provision carries it. */
+/**
+ * How the last stage picks a token. Set by the launcher; only the last stage's provision carries it. Every field is off at 0,
+ * and they apply in the order of llama.cpp's default chain: repeat, presence and frequency penalty, then top_k, top_p and
+ * min_p on the probabilities before any temperature, and the temperature last.
+ */
 export interface SamplingPolicy {
-  /** Temperature in thousandths; 0 is greedy. */
+  /** Temperature in thousandths; 0 is greedy: the likeliest token, after penalties. */
   temperatureMillis: number;
   /** Candidates kept before sampling; 0 keeps all. */
   topK: number;
+  /**
+   * Keeps the likeliest candidates of those that top_k left, until together they have this share of their probability.
+   * Thousandths, 0 to 1000; 0 and 1000 keep all.
+   */
+  topPMillis: number;
+  /** Keeps candidates that are at least this share as likely as the likeliest. Thousandths, 0 to 1000; 0 keeps all. */
+  minPMillis: number;
+  /**
+   * Divides the positive logits of tokens that came lately, and multiplies the others. Thousandths, 100 to 10000; below 1000
+   * it favours them; 0 and 1000 are off.
+   */
+  repeatPenaltyMillis: number;
+  /** Tokens of prompt and answer that repeat_penalty looks back on; 0 is 64, at most 2048. */
+  repeatLastN: number;
+  /** Taken once from the logit of each token that the answer has; the prompt does not count. Thousandths, -2000 to 2000. */
+  presencePenaltyMillis: number;
+  /**
+   * Taken from the logit of a token for every time that the answer has it; the prompt does not count. Thousandths, -2000
+   * to 2000.
+   */
+  frequencyPenaltyMillis: number;
 }
 
 /** What the launcher asks of a run. */
@@ -368,6 +393,11 @@ export interface RuntimeConfig {
     | undefined;
   /** Required: EMIT_ALL. */
   tokenOutputPolicy: TokenOutputPolicy;
+  /**
+   * Texts that end an answer, which says neither them nor anything after; the one that is complete first counts. At most
+   * 16, each of 1 to 256 bytes.
+   */
+  stop: string[];
 }
 
 /** The runtime part of a committed plan; `max_tokens` is RunPlan.max_tokens. */
@@ -375,6 +405,7 @@ export interface RuntimePlan {
   prompt?: PromptSource | undefined;
   sampling?: SamplingPolicy | undefined;
   tokenOutputPolicy: TokenOutputPolicy;
+  stop: string[];
 }
 
 /** The model part of a committed plan: ModelFacts with every number proven to fit in 32 bits. */
@@ -623,7 +654,16 @@ export const PromptSource: MessageFns<PromptSource> = {
 };
 
 function createBaseSamplingPolicy(): SamplingPolicy {
-  return { temperatureMillis: 0, topK: 0 };
+  return {
+    temperatureMillis: 0,
+    topK: 0,
+    topPMillis: 0,
+    minPMillis: 0,
+    repeatPenaltyMillis: 0,
+    repeatLastN: 0,
+    presencePenaltyMillis: 0,
+    frequencyPenaltyMillis: 0,
+  };
 }
 
 export const SamplingPolicy: MessageFns<SamplingPolicy> = {
@@ -633,6 +673,24 @@ export const SamplingPolicy: MessageFns<SamplingPolicy> = {
     }
     if (message.topK !== 0) {
       writer.uint32(16).uint32(message.topK);
+    }
+    if (message.topPMillis !== 0) {
+      writer.uint32(24).uint32(message.topPMillis);
+    }
+    if (message.minPMillis !== 0) {
+      writer.uint32(32).uint32(message.minPMillis);
+    }
+    if (message.repeatPenaltyMillis !== 0) {
+      writer.uint32(40).uint32(message.repeatPenaltyMillis);
+    }
+    if (message.repeatLastN !== 0) {
+      writer.uint32(48).uint32(message.repeatLastN);
+    }
+    if (message.presencePenaltyMillis !== 0) {
+      writer.uint32(56).sint32(message.presencePenaltyMillis);
+    }
+    if (message.frequencyPenaltyMillis !== 0) {
+      writer.uint32(64).sint32(message.frequencyPenaltyMillis);
     }
     return writer;
   },
@@ -666,6 +724,54 @@ export const SamplingPolicy: MessageFns<SamplingPolicy> = {
             message.topK = reader.uint32();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.topPMillis = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.minPMillis = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.repeatPenaltyMillis = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.repeatLastN = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.presencePenaltyMillis = reader.sint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.frequencyPenaltyMillis = reader.sint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -690,6 +796,36 @@ export const SamplingPolicy: MessageFns<SamplingPolicy> = {
         : isSet(object.top_k)
         ? globalThis.Number(object.top_k)
         : 0,
+      topPMillis: isSet(object.topPMillis)
+        ? globalThis.Number(object.topPMillis)
+        : isSet(object.top_p_millis)
+        ? globalThis.Number(object.top_p_millis)
+        : 0,
+      minPMillis: isSet(object.minPMillis)
+        ? globalThis.Number(object.minPMillis)
+        : isSet(object.min_p_millis)
+        ? globalThis.Number(object.min_p_millis)
+        : 0,
+      repeatPenaltyMillis: isSet(object.repeatPenaltyMillis)
+        ? globalThis.Number(object.repeatPenaltyMillis)
+        : isSet(object.repeat_penalty_millis)
+        ? globalThis.Number(object.repeat_penalty_millis)
+        : 0,
+      repeatLastN: isSet(object.repeatLastN)
+        ? globalThis.Number(object.repeatLastN)
+        : isSet(object.repeat_last_n)
+        ? globalThis.Number(object.repeat_last_n)
+        : 0,
+      presencePenaltyMillis: isSet(object.presencePenaltyMillis)
+        ? globalThis.Number(object.presencePenaltyMillis)
+        : isSet(object.presence_penalty_millis)
+        ? globalThis.Number(object.presence_penalty_millis)
+        : 0,
+      frequencyPenaltyMillis: isSet(object.frequencyPenaltyMillis)
+        ? globalThis.Number(object.frequencyPenaltyMillis)
+        : isSet(object.frequency_penalty_millis)
+        ? globalThis.Number(object.frequency_penalty_millis)
+        : 0,
     };
   },
 
@@ -701,6 +837,24 @@ export const SamplingPolicy: MessageFns<SamplingPolicy> = {
     if (message.topK !== 0) {
       obj.topK = Math.round(message.topK);
     }
+    if (message.topPMillis !== 0) {
+      obj.topPMillis = Math.round(message.topPMillis);
+    }
+    if (message.minPMillis !== 0) {
+      obj.minPMillis = Math.round(message.minPMillis);
+    }
+    if (message.repeatPenaltyMillis !== 0) {
+      obj.repeatPenaltyMillis = Math.round(message.repeatPenaltyMillis);
+    }
+    if (message.repeatLastN !== 0) {
+      obj.repeatLastN = Math.round(message.repeatLastN);
+    }
+    if (message.presencePenaltyMillis !== 0) {
+      obj.presencePenaltyMillis = Math.round(message.presencePenaltyMillis);
+    }
+    if (message.frequencyPenaltyMillis !== 0) {
+      obj.frequencyPenaltyMillis = Math.round(message.frequencyPenaltyMillis);
+    }
     return obj;
   },
 
@@ -711,12 +865,18 @@ export const SamplingPolicy: MessageFns<SamplingPolicy> = {
     const message = createBaseSamplingPolicy();
     message.temperatureMillis = object.temperatureMillis ?? 0;
     message.topK = object.topK ?? 0;
+    message.topPMillis = object.topPMillis ?? 0;
+    message.minPMillis = object.minPMillis ?? 0;
+    message.repeatPenaltyMillis = object.repeatPenaltyMillis ?? 0;
+    message.repeatLastN = object.repeatLastN ?? 0;
+    message.presencePenaltyMillis = object.presencePenaltyMillis ?? 0;
+    message.frequencyPenaltyMillis = object.frequencyPenaltyMillis ?? 0;
     return message;
   },
 };
 
 function createBaseRuntimeConfig(): RuntimeConfig {
-  return { maxTokens: 0, prompt: undefined, sampling: undefined, tokenOutputPolicy: 0 };
+  return { maxTokens: 0, prompt: undefined, sampling: undefined, tokenOutputPolicy: 0, stop: [] };
 }
 
 export const RuntimeConfig: MessageFns<RuntimeConfig> = {
@@ -732,6 +892,9 @@ export const RuntimeConfig: MessageFns<RuntimeConfig> = {
     }
     if (message.tokenOutputPolicy !== 0) {
       writer.uint32(32).int32(message.tokenOutputPolicy);
+    }
+    for (const v of message.stop) {
+      writer.uint32(42).string(v!);
     }
     return writer;
   },
@@ -781,6 +944,14 @@ export const RuntimeConfig: MessageFns<RuntimeConfig> = {
             message.tokenOutputPolicy = reader.int32() as any;
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.stop.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -807,6 +978,7 @@ export const RuntimeConfig: MessageFns<RuntimeConfig> = {
         : isSet(object.token_output_policy)
         ? tokenOutputPolicyFromJSON(object.token_output_policy)
         : 0,
+      stop: globalThis.Array.isArray(object?.stop) ? object.stop.map((e: any) => globalThis.String(e)) : [],
     };
   },
 
@@ -824,6 +996,9 @@ export const RuntimeConfig: MessageFns<RuntimeConfig> = {
     if (message.tokenOutputPolicy !== 0) {
       obj.tokenOutputPolicy = tokenOutputPolicyToJSON(message.tokenOutputPolicy);
     }
+    if (message.stop?.length) {
+      obj.stop = message.stop;
+    }
     return obj;
   },
 
@@ -840,12 +1015,13 @@ export const RuntimeConfig: MessageFns<RuntimeConfig> = {
       ? SamplingPolicy.fromPartial(object.sampling)
       : undefined;
     message.tokenOutputPolicy = object.tokenOutputPolicy ?? 0;
+    message.stop = object.stop?.map((e) => e) || [];
     return message;
   },
 };
 
 function createBaseRuntimePlan(): RuntimePlan {
-  return { prompt: undefined, sampling: undefined, tokenOutputPolicy: 0 };
+  return { prompt: undefined, sampling: undefined, tokenOutputPolicy: 0, stop: [] };
 }
 
 export const RuntimePlan: MessageFns<RuntimePlan> = {
@@ -858,6 +1034,9 @@ export const RuntimePlan: MessageFns<RuntimePlan> = {
     }
     if (message.tokenOutputPolicy !== 0) {
       writer.uint32(24).int32(message.tokenOutputPolicy);
+    }
+    for (const v of message.stop) {
+      writer.uint32(34).string(v!);
     }
     return writer;
   },
@@ -899,6 +1078,14 @@ export const RuntimePlan: MessageFns<RuntimePlan> = {
             message.tokenOutputPolicy = reader.int32() as any;
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.stop.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -920,6 +1107,7 @@ export const RuntimePlan: MessageFns<RuntimePlan> = {
         : isSet(object.token_output_policy)
         ? tokenOutputPolicyFromJSON(object.token_output_policy)
         : 0,
+      stop: globalThis.Array.isArray(object?.stop) ? object.stop.map((e: any) => globalThis.String(e)) : [],
     };
   },
 
@@ -933,6 +1121,9 @@ export const RuntimePlan: MessageFns<RuntimePlan> = {
     }
     if (message.tokenOutputPolicy !== 0) {
       obj.tokenOutputPolicy = tokenOutputPolicyToJSON(message.tokenOutputPolicy);
+    }
+    if (message.stop?.length) {
+      obj.stop = message.stop;
     }
     return obj;
   },
@@ -949,6 +1140,7 @@ export const RuntimePlan: MessageFns<RuntimePlan> = {
       ? SamplingPolicy.fromPartial(object.sampling)
       : undefined;
     message.tokenOutputPolicy = object.tokenOutputPolicy ?? 0;
+    message.stop = object.stop?.map((e) => e) || [];
     return message;
   },
 };

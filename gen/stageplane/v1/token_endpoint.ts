@@ -6,7 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { EdgePlan } from "./plan.js";
+import { EdgePlan, SamplingPolicy } from "./plan.js";
 import { StageSettings } from "./provision.js";
 import { StageFaultReason, stageFaultReasonFromJSON, stageFaultReasonToJSON } from "./run.js";
 import { CheckHealth, WorkerStopped } from "./worker.js";
@@ -67,6 +67,8 @@ export enum TextDoneReason {
   TEXT_DONE_REASON_SLOW_READER = 5,
   /** TEXT_DONE_REASON_UNAVAILABLE - The edges or the endpoint ended. */
   TEXT_DONE_REASON_UNAVAILABLE = 6,
+  /** TEXT_DONE_REASON_STOP_SEQUENCE - The answer came to one of its stop texts. */
+  TEXT_DONE_REASON_STOP_SEQUENCE = 7,
   UNRECOGNIZED = -1,
 }
 
@@ -93,6 +95,9 @@ export function textDoneReasonFromJSON(object: any): TextDoneReason {
     case 6:
     case "TEXT_DONE_REASON_UNAVAILABLE":
       return TextDoneReason.TEXT_DONE_REASON_UNAVAILABLE;
+    case 7:
+    case "TEXT_DONE_REASON_STOP_SEQUENCE":
+      return TextDoneReason.TEXT_DONE_REASON_STOP_SEQUENCE;
     case -1:
     case "UNRECOGNIZED":
     default:
@@ -116,6 +121,8 @@ export function textDoneReasonToJSON(object: TextDoneReason): string {
       return "TEXT_DONE_REASON_SLOW_READER";
     case TextDoneReason.TEXT_DONE_REASON_UNAVAILABLE:
       return "TEXT_DONE_REASON_UNAVAILABLE";
+    case TextDoneReason.TEXT_DONE_REASON_STOP_SEQUENCE:
+      return "TEXT_DONE_REASON_STOP_SEQUENCE";
     case TextDoneReason.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
@@ -136,7 +143,7 @@ export enum TextRefusalReason {
   TEXT_REFUSAL_REASON_MAX_TOKENS_OVER_PLAN = 5,
   /** TEXT_REFUSAL_REASON_TOO_MANY_REQUESTS - So many requests wait already. */
   TEXT_REFUSAL_REASON_TOO_MANY_REQUESTS = 6,
-  /** TEXT_REFUSAL_REASON_INVALID_REQUEST - The request id is open, empty or too long. */
+  /** TEXT_REFUSAL_REASON_INVALID_REQUEST - The request id is open, empty or too long; sampling or stop is out of its range. */
   TEXT_REFUSAL_REASON_INVALID_REQUEST = 7,
   /** TEXT_REFUSAL_REASON_CHAT_TEMPLATE - Messages, but the model has no chat template, or it does not take these. */
   TEXT_REFUSAL_REASON_CHAT_TEMPLATE = 8,
@@ -251,7 +258,7 @@ export interface OpenTokenEndpoint {
   firstSession: bigint;
 }
 
-/** Answer one prompt. Sampling is the plan's: the last stage was prepared with temperature, top_k and seed. */
+/** Answer one prompt. */
 export interface GenerateText {
   /** Names the request in everything that follows; not one that is open. 1 to 128 bytes. */
   requestId: string;
@@ -268,6 +275,22 @@ export interface GenerateText {
   conversation: string;
   /** Not empty: the prompt is made of these by the model's chat template, and `prompt` is empty. At most 1024. */
   messages: ChatMessage[];
+  /**
+   * How the last stage picks the tokens of this answer; absent, as it was prepared to. Required when the plan has a penalty:
+   * the last stage never saw the prompt, whose last tokens travel with this.
+   */
+  sampling?:
+    | AnswerSampling
+    | undefined;
+  /** As in RuntimeConfig. */
+  stop: string[];
+}
+
+/** How the tokens of one answer are picked. */
+export interface AnswerSampling {
+  /** Required. */
+  policy?: SamplingPolicy | undefined;
+  seed: bigint;
 }
 
 /** One message of a conversation. */
@@ -345,9 +368,9 @@ export interface TextAnswer {
 /** More of an answer. */
 export interface TextDelta {
   requestId: string;
-  /** Whole characters; empty when the tokens end inside of one, whose text comes with a later delta. */
+  /** Whole characters; empty when the tokens end inside of one, or in what may become a stop text: a later delta has it then. */
   text: string;
-  /** The tokens since the last delta, without the one that ends a generation. */
+  /** The tokens since the last delta, without the one that ends a generation. Those of a stop text are among them. */
   tokenIds: number[];
 }
 
@@ -893,7 +916,16 @@ export const OpenTokenEndpoint: MessageFns<OpenTokenEndpoint> = {
 };
 
 function createBaseGenerateText(): GenerateText {
-  return { requestId: "", prompt: "", maxTokens: 0, parseSpecial: false, conversation: "", messages: [] };
+  return {
+    requestId: "",
+    prompt: "",
+    maxTokens: 0,
+    parseSpecial: false,
+    conversation: "",
+    messages: [],
+    sampling: undefined,
+    stop: [],
+  };
 }
 
 export const GenerateText: MessageFns<GenerateText> = {
@@ -915,6 +947,12 @@ export const GenerateText: MessageFns<GenerateText> = {
     }
     for (const v of message.messages) {
       ChatMessage.encode(v!, writer.uint32(50).fork()).join();
+    }
+    if (message.sampling !== undefined) {
+      AnswerSampling.encode(message.sampling, writer.uint32(58).fork()).join();
+    }
+    for (const v of message.stop) {
+      writer.uint32(66).string(v!);
     }
     return writer;
   },
@@ -980,6 +1018,22 @@ export const GenerateText: MessageFns<GenerateText> = {
             message.messages.push(ChatMessage.decode(reader, reader.uint32()));
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.sampling = AnswerSampling.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.stop.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1014,6 +1068,8 @@ export const GenerateText: MessageFns<GenerateText> = {
       messages: globalThis.Array.isArray(object?.messages)
         ? object.messages.map((e: any) => ChatMessage.fromJSON(e))
         : [],
+      sampling: isSet(object.sampling) ? AnswerSampling.fromJSON(object.sampling) : undefined,
+      stop: globalThis.Array.isArray(object?.stop) ? object.stop.map((e: any) => globalThis.String(e)) : [],
     };
   },
 
@@ -1037,6 +1093,12 @@ export const GenerateText: MessageFns<GenerateText> = {
     if (message.messages?.length) {
       obj.messages = message.messages.map((e) => ChatMessage.toJSON(e));
     }
+    if (message.sampling !== undefined) {
+      obj.sampling = AnswerSampling.toJSON(message.sampling);
+    }
+    if (message.stop?.length) {
+      obj.stop = message.stop;
+    }
     return obj;
   },
 
@@ -1051,6 +1113,100 @@ export const GenerateText: MessageFns<GenerateText> = {
     message.parseSpecial = object.parseSpecial ?? false;
     message.conversation = object.conversation ?? "";
     message.messages = object.messages?.map((e) => ChatMessage.fromPartial(e)) || [];
+    message.sampling = (object.sampling !== undefined && object.sampling !== null)
+      ? AnswerSampling.fromPartial(object.sampling)
+      : undefined;
+    message.stop = object.stop?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseAnswerSampling(): AnswerSampling {
+  return { policy: undefined, seed: 0n };
+}
+
+export const AnswerSampling: MessageFns<AnswerSampling> = {
+  encode(message: AnswerSampling, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.policy !== undefined) {
+      SamplingPolicy.encode(message.policy, writer.uint32(10).fork()).join();
+    }
+    if (message.seed !== 0n) {
+      if (BigInt.asUintN(64, message.seed) !== message.seed) {
+        throw new globalThis.Error("value provided for field message.seed of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.seed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AnswerSampling {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAnswerSampling();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.policy = SamplingPolicy.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.seed = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AnswerSampling {
+    return {
+      policy: isSet(object.policy) ? SamplingPolicy.fromJSON(object.policy) : undefined,
+      seed: isSet(object.seed) ? BigInt(object.seed) : 0n,
+    };
+  },
+
+  toJSON(message: AnswerSampling): unknown {
+    const obj: any = {};
+    if (message.policy !== undefined) {
+      obj.policy = SamplingPolicy.toJSON(message.policy);
+    }
+    if (message.seed !== 0n) {
+      obj.seed = message.seed.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AnswerSampling>, I>>(base?: I): AnswerSampling {
+    return AnswerSampling.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AnswerSampling>, I>>(object: I): AnswerSampling {
+    const message = createBaseAnswerSampling();
+    message.policy = (object.policy !== undefined && object.policy !== null)
+      ? SamplingPolicy.fromPartial(object.policy)
+      : undefined;
+    message.seed = (object.seed !== undefined && object.seed !== null) ? BigInt(object.seed) : 0n;
     return message;
   },
 };

@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { StageFeature, stageFeatureFromJSON, stageFeatureToJSON } from "./node.js";
 import { ProvisionStage, StageSettings } from "./provision.js";
 import { LoadProgress, StageFault, StageFootprint, StageUsage } from "./run.js";
 
@@ -68,6 +69,8 @@ export interface WorkerHello {
   protocol: number;
   /** Engines that the worker can load. */
   engines: string[];
+  /** What its stages can do beyond what every worker can. */
+  features: StageFeature[];
 }
 
 /** The answer to a health check. */
@@ -728,7 +731,7 @@ export const WorkerEvent: MessageFns<WorkerEvent> = {
 };
 
 function createBaseWorkerHello(): WorkerHello {
-  return { protocol: 0, engines: [] };
+  return { protocol: 0, engines: [], features: [] };
 }
 
 export const WorkerHello: MessageFns<WorkerHello> = {
@@ -738,6 +741,13 @@ export const WorkerHello: MessageFns<WorkerHello> = {
     }
     for (const v of message.engines) {
       writer.uint32(18).string(v!);
+    }
+    if (message.features.length !== 0) {
+      writer.uint32(26).fork();
+      for (const v of message.features) {
+        writer.int32(v);
+      }
+      writer.join();
     }
     return writer;
   },
@@ -771,6 +781,24 @@ export const WorkerHello: MessageFns<WorkerHello> = {
             message.engines.push(reader.string());
             continue;
           }
+          case 3: {
+            if (tag === 24) {
+              message.features.push(reader.int32() as any);
+
+              continue;
+            }
+
+            if (tag === 26) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.features.push(reader.int32() as any);
+              }
+
+              continue;
+            }
+
+            break;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -787,6 +815,9 @@ export const WorkerHello: MessageFns<WorkerHello> = {
     return {
       protocol: isSet(object.protocol) ? globalThis.Number(object.protocol) : 0,
       engines: globalThis.Array.isArray(object?.engines) ? object.engines.map((e: any) => globalThis.String(e)) : [],
+      features: globalThis.Array.isArray(object?.features)
+        ? object.features.map((e: any) => stageFeatureFromJSON(e))
+        : [],
     };
   },
 
@@ -798,6 +829,9 @@ export const WorkerHello: MessageFns<WorkerHello> = {
     if (message.engines?.length) {
       obj.engines = message.engines;
     }
+    if (message.features?.length) {
+      obj.features = message.features.map((e) => stageFeatureToJSON(e));
+    }
     return obj;
   },
 
@@ -808,6 +842,7 @@ export const WorkerHello: MessageFns<WorkerHello> = {
     const message = createBaseWorkerHello();
     message.protocol = object.protocol ?? 0;
     message.engines = object.engines?.map((e) => e) || [];
+    message.features = object.features?.map((e) => e) || [];
     return message;
   },
 };

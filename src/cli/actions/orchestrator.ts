@@ -27,6 +27,7 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
     listen: values.listen,
     enrollListen: values.enrollListen,
     http: values.http === 'off' ? undefined : (values.http ?? httpAddressBeside(values.listen)),
+    isHttpOptional: values.http === undefined,
     certificateLifetime: values.certificateLifetime,
     dataFolder: values.data,
     models: values.models,

@@ -1,8 +1,15 @@
-import { type Device, type EngineOffer, Node, NodeConditionType } from '../../../gen/stageplane/v1/node.js';
+import {
+  type Device,
+  type EngineOffer,
+  Node,
+  NodeConditionType,
+  StageFeature,
+} from '../../../gen/stageplane/v1/node.js';
 import { deviceKindOf } from '../../core/device-kind.js';
 import { limits } from '../../core/limits.js';
 import { isNodeName, nodeNameAdvice } from '../../core/node-name.js';
 import { parseBytes } from '../../core/parse-bytes.js';
+import { STAGE_FEATURES } from '../../core/protocols.js';
 import { quoted } from '../../core/quoted.js';
 
 export interface PoolProblem {
@@ -29,6 +36,9 @@ const presentConditions = [
   NodeConditionType.NODE_CONDITION_TYPE_RECONCILED,
   NodeConditionType.NODE_CONDITION_TYPE_SCHEDULABLE,
 ];
+
+/** A machine that is not there yet will run this version. */
+const ownFeatures = STAGE_FEATURES.map((name) => StageFeature[name]);
 
 /** Node ids start here; 1 is the orchestrator's. */
 const FIRST_NODE_ID = 2n;
@@ -110,7 +120,7 @@ function readEngines(value: unknown, devices: readonly Device[], path: Path, rep
         'is missing, and "llama.cpp" computes in RAM alone: add a device with id cpu, or say what computes here',
       );
     }
-    return [{ name: 'llama.cpp', build: 'any', deviceIds: ['cpu'] }];
+    return [{ name: 'llama.cpp', build: 'any', deviceIds: ['cpu'], features: ownFeatures }];
   }
   return listOf(value, path, 'engines, such as [{name: llama.cpp}]', report).flatMap((entry, index) => {
     const at = [...path, index];
@@ -121,7 +131,7 @@ function readEngines(value: unknown, devices: readonly Device[], path: Path, rep
     if (stranger !== undefined) report([...at, 'devices'], `names ${quoted(stranger)}; name devices of this node`);
     const name = textOf(fields.name, [...at, 'name'], 'the name of an engine, such as llama.cpp', report);
     const build = fields.build === undefined ? 'any' : textOf(fields.build, [...at, 'build'], 'a build', report);
-    return [{ name, build, deviceIds: used.map(String) }];
+    return [{ name, build, deviceIds: used.map(String), features: ownFeatures }];
   });
 }
 

@@ -4,6 +4,7 @@ import { escapeControls } from './escape.js';
 const endings: Partial<Record<TextDoneReason, string>> = {
   [TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS]: 'as many as were asked for',
   [TextDoneReason.TEXT_DONE_REASON_CONTEXT_FULL]: 'the context is full',
+  [TextDoneReason.TEXT_DONE_REASON_STOP_SEQUENCE]: 'it came to a stop text',
   [TextDoneReason.TEXT_DONE_REASON_CANCELLED]: 'cancelled',
   [TextDoneReason.TEXT_DONE_REASON_SLOW_READER]: 'cancelled',
 };

@@ -8,7 +8,7 @@ import type { WholeRingSpec } from './read-edge.js';
 /** The plan of a draft that holds to every planner rule. What several places of the plan say alike, they share. */
 export function buildRunPlan(draft: PlanningDraft): RunPlan {
   const { input, stageCount } = draft;
-  const { prompt, sampling, tokenOutputPolicy } = input.runtime;
+  const { prompt, sampling, tokenOutputPolicy, stop } = input.runtime;
   const model = modelPlan(draft);
   const placements: Placement[] = [];
   for (let stage = 0; stage < stageCount; stage++) placements.push(draft.placements[draft.positionOf(stage)!]!);
@@ -16,7 +16,7 @@ export function buildRunPlan(draft: PlanningDraft): RunPlan {
   return {
     runId: input.runId,
     model,
-    runtime: { prompt, sampling, tokenOutputPolicy },
+    runtime: { prompt, sampling, tokenOutputPolicy, stop },
     stages: stagePlans(draft, placements, edges),
     edges,
     maxTokens: input.runtime.maxTokens,

@@ -1,5 +1,10 @@
 import type { ModelFacts } from '../../../gen/stageplane/v1/model.js';
-import { type RunPlan, type RuntimeConfig, TokenOutputPolicy } from '../../../gen/stageplane/v1/plan.js';
+import {
+  type RunPlan,
+  type RuntimeConfig,
+  SamplingPolicy,
+  TokenOutputPolicy,
+} from '../../../gen/stageplane/v1/plan.js';
 import type { PlannerInput } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import type { PlanRejection } from '../../../gen/stageplane/v1/rejection.js';
@@ -127,8 +132,9 @@ function runtimeOf(asked: RuntimeConfig | undefined): RuntimeConfig {
   return {
     maxTokens: asked?.maxTokens ?? 0,
     prompt: asked?.prompt ?? { source: { $case: 'inline', value: '' } },
-    sampling: asked?.sampling ?? { temperatureMillis: 0, topK: 0 },
+    sampling: asked?.sampling ?? SamplingPolicy.create(),
     tokenOutputPolicy: asked?.tokenOutputPolicy || TokenOutputPolicy.TOKEN_OUTPUT_POLICY_EMIT_ALL,
+    stop: asked?.stop ?? [],
   };
 }
 

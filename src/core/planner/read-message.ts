@@ -95,6 +95,11 @@ export function list<T>(item: Reader<T>): Reader<T[]> {
   };
 }
 
+/** A field that the ABI has gained: what a program of an earlier version made lacks it. */
+export function gained<T>(reader: Reader<T>, absent: () => T): Reader<T> {
+  return (value, faults) => (value === undefined ? absent() : reader(value, faults));
+}
+
 /** A field that may be absent. */
 export function optional<T>(reader: Reader<T>): Reader<T | undefined> {
   return (value, faults) => (value === undefined ? undefined : reader(value, faults));

@@ -10,12 +10,14 @@ import {
   type Chosen,
   field,
   fieldsOf,
+  gained,
   isMessage,
+  list,
   type Reader,
   type Steps,
   unset,
 } from './read-message.js';
-import { enumValue, text, u32 } from './read-scalar.js';
+import { enumValue, s32, text, u32 } from './read-scalar.js';
 
 const promptSourceSteps = { inline: 'inline', userMessage: 'user_message' } satisfies Steps<PromptSource['source']>;
 
@@ -33,11 +35,21 @@ const promptSource: Reader<Chosen<PromptSource>> = (value, faults) => {
 
 const tokenOutputPolicy = enumValue(TokenOutputPolicy);
 
+const stop = gained(list(text), () => []);
+const gainedU32 = gained(u32, () => 0);
+const gainedS32 = gained(s32, () => 0);
+
 export const sampling = ((value, faults) => {
   if (!isMessage<SamplingPolicy>(value)) return unset(faults);
   return {
     temperatureMillis: field('temperature_millis', u32, value.temperatureMillis, faults),
     topK: field('top_k', u32, value.topK, faults),
+    topPMillis: field('top_p_millis', gainedU32, value.topPMillis, faults),
+    minPMillis: field('min_p_millis', gainedU32, value.minPMillis, faults),
+    repeatPenaltyMillis: field('repeat_penalty_millis', gainedU32, value.repeatPenaltyMillis, faults),
+    repeatLastN: field('repeat_last_n', gainedU32, value.repeatLastN, faults),
+    presencePenaltyMillis: field('presence_penalty_millis', gainedS32, value.presencePenaltyMillis, faults),
+    frequencyPenaltyMillis: field('frequency_penalty_millis', gainedS32, value.frequencyPenaltyMillis, faults),
   };
 }) satisfies Reader<Required<SamplingPolicy>>;
 
@@ -49,6 +61,7 @@ export const runtimeConfig = ((value, faults) => {
     prompt: field('prompt', promptSource, value.prompt, faults),
     sampling: field('sampling', sampling, value.sampling, faults),
     tokenOutputPolicy: field('token_output_policy', tokenOutputPolicy, value.tokenOutputPolicy, faults),
+    stop: field('stop', stop, value.stop, faults),
   };
 }) satisfies Reader<Required<RuntimeConfig>>;
 
@@ -59,5 +72,6 @@ export const runtimePlan = ((value, faults) => {
     prompt: field('prompt', promptSource, value.prompt, faults),
     sampling: field('sampling', sampling, value.sampling, faults),
     tokenOutputPolicy: field('token_output_policy', tokenOutputPolicy, value.tokenOutputPolicy, faults),
+    stop: field('stop', stop, value.stop, faults),
   };
 }) satisfies Reader<Required<RuntimePlan>>;

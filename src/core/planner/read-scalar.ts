@@ -8,6 +8,13 @@ export const u32: Reader<number> = (value, faults) => {
   return value as number;
 };
 
+export const s32: Reader<number> = (value, faults) => {
+  if (typeof value !== 'number' || (value | 0) !== value) {
+    notA('whole number from -2147483648 to 2147483647', value, faults);
+  }
+  return value as number;
+};
+
 export const u64: Reader<bigint> = (value, faults) => {
   // Twice as fast as two comparisons, and much of a plan is ids.
   if (typeof value !== 'bigint' || BigInt.asUintN(64, value) !== value) notA('bigint from 0 to 2^64-1', value, faults);

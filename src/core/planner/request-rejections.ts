@@ -5,6 +5,7 @@ import { limits } from '../limits.js';
 import { kvCacheTypesOf } from './engine-traits.js';
 import { buildsOf } from './plan-fidelity.js';
 import { type NodeObstacle, nodesById, obstacleFor, type PoolNode } from './pool-node.js';
+import { needsSamplingFeature, samplingObstacle } from './sampling-feature.js';
 
 /** Neither the request nor the orchestrator's disk says what the model is. */
 export function rejectWithoutFacts(): PlanRejection {
@@ -69,10 +70,15 @@ export function rejectForNodes(
   const nodes = nodesById(pool);
   const violations: PlanViolation[] = [];
   const exact = settings.fidelity === Fidelity.FIDELITY_EXACT;
+  const needsSampling = needsSamplingFeature(plan.runtime?.sampling);
   const [reference] = exact ? buildsOf(plan, pool, settings.engine) : [];
   for (const stage of plan.stages) {
     const node = nodes.get(stage.nodeId);
-    const message = node && (obstacleFor(node, settings)?.message ?? exactnessObstacle(node, settings, reference));
+    const message =
+      node &&
+      (obstacleFor(node, settings)?.message ??
+        exactnessObstacle(node, settings, reference) ??
+        (needsSampling ? samplingObstacle(node, settings.engine) : undefined));
     if (message)
       violations.push({
         field: `stages[${stage.stageIndex}].node_id`,

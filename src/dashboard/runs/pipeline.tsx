@@ -38,9 +38,7 @@ function Stop({ stage }: { readonly stage: StageView }) {
         <p className="quiet">layers {stage.layers}</p>
         <p className="quiet">{stage.facts.join(' · ')}</p>
         <div className="stop-live">
-          {stage.loading && (
-            <progress aria-label={`Stage ${stage.index} loads`} value={stage.loading.share} max={1} />
-          )}
+          {stage.loading && <progress aria-label={`Stage ${stage.index} loads`} value={stage.loading.share} max={1} />}
           <p className="figure">{stage.loading?.text ?? stage.held}</p>
         </div>
         {stage.fault !== '' && <p className="tone-bad">{stage.fault}</p>}

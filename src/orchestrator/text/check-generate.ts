@@ -1,18 +1,28 @@
 import type { GenerateRequest } from '../../../gen/stageplane/v1/orchestrator_service.js';
+import type { NodeId } from '../../core/ids.js';
 import { limits } from '../../core/limits.js';
-import type { RunState } from '../../core/machine/state.js';
+import type { NodeState, RunState } from '../../core/machine/state.js';
+import { samplingObstacle } from '../../core/planner/sampling-feature.js';
+import { samplingProblems, stopProblems } from '../../core/sampling-problems.js';
 import type { FieldViolation } from '../../grpc/field-violation.js';
 import { throwIfAny } from '../../grpc/throw-if-any.js';
+import { within } from '../check-plan-request.js';
+import { samplingOf } from './asked-text.js';
 
 /** What a prompt may ask of a run; throws RpcError. Lengths in tokens are the token endpoint's to judge. */
-export function checkGenerate(run: RunState, request: GenerateRequest): void {
-  const violations = [...contentViolations(request), ...samplingViolations(run, request)];
+export function checkGenerate(run: RunState, request: GenerateRequest, nodes: ReadonlyMap<NodeId, NodeState>): void {
+  const violations = [...contentViolations(request), ...samplingViolations(run, request, nodes)];
   throwIfAny(violations);
 }
 
 /** What would be a second answer cannot be asked of an answer that is followed; throws RpcError. */
-export function checkAttach({ runtime, messages, conversation }: GenerateRequest): void {
-  const set = { runtime: runtime !== undefined, messages: messages.length > 0, conversation: conversation !== '' };
+export function checkAttach({ runtime, messages, conversation, seed }: GenerateRequest): void {
+  const set = {
+    runtime: runtime !== undefined,
+    messages: messages.length > 0,
+    conversation: conversation !== '',
+    seed: seed !== undefined,
+  };
   const description = 'cannot be set together with attach, which asks for nothing new: leave it out';
   throwIfAny(
     Object.entries(set).flatMap(([field, isSet]): FieldViolation[] => (isSet ? [{ field, description }] : [])),
@@ -36,13 +46,20 @@ function* contentViolations({ runtime, messages }: GenerateRequest): Iterable<Fi
   }
 }
 
-/** The last stage samples as it was prepared to. */
-function* samplingViolations({ plan }: RunState, { runtime }: GenerateRequest): Iterable<FieldViolation> {
-  const asked = runtime?.sampling;
-  const planned = plan.runtime?.sampling;
-  if (asked === undefined || planned === undefined) return;
-  if (asked.temperatureMillis === planned.temperatureMillis && asked.topK === planned.topK) return;
-  const { temperatureMillis, topK } = planned;
-  const description = `differs from the plan's, temperature_millis ${temperatureMillis} and top_k ${topK}: leave it out, or create a run with it`;
-  yield { field: 'runtime.sampling', description };
+function* samplingViolations(
+  run: RunState,
+  request: GenerateRequest,
+  nodes: ReadonlyMap<NodeId, NodeState>,
+): Iterable<FieldViolation> {
+  const { sampling, stop = [] } = request.runtime ?? {};
+  const problems = sampling === undefined ? [] : samplingProblems(sampling);
+  yield* within('runtime', [...within('sampling', problems), ...stopProblems(stop)]);
+  if (samplingOf(run, request) === undefined) return;
+  const engine = run.settings[0]?.engine ?? '';
+  const field = sampling === undefined ? 'seed' : 'runtime.sampling';
+  for (const id of new Set(run.stages.map(({ nodeId }) => nodeId))) {
+    const node = nodes.get(id);
+    const description = node && samplingObstacle(node, engine);
+    if (description !== undefined) yield { field, description: `cannot be had: ${description}` };
+  }
 }

@@ -44,7 +44,7 @@ export function generateCalls(parts: GenerateParts): Pick<Bodies, 'generate'> {
 
 async function serve(parts: GenerateParts, run: RunState, request: GenerateRequest, stream: Stream): Promise<void> {
   if (run.mode !== RunMode.RUN_MODE_SERVING) throw notServing(run);
-  checkGenerate(run, request);
+  checkGenerate(run, request, parts.loop.world.nodes);
   if (run.phase !== 'RUNNING') throw notRunning(run);
   const endpoint = parts.endpoints.find(run.runId);
   if (!endpoint?.isReady) throw reopening(run);

@@ -8,7 +8,7 @@ import type { RunState } from '../../core/machine/state.js';
 import type { EdgeGateway, Registration } from '../../edge-gateway/edge-gateway.js';
 import { EndpointHost, type EndpointHostOptions } from '../../token-endpoint/endpoint-host.js';
 import type { AnswerReader } from '../../token-endpoint/open-answers.js';
-import { promptOf } from '../../token-endpoint/prompt-of.js';
+import { ownText } from './asked-text.js';
 import { endpointFault, promptFault } from './endpoint-fault.js';
 import { OneShotAnswer } from './one-shot-answer.js';
 import { openCommand } from './open-command.js';
@@ -32,6 +32,8 @@ export interface EndpointSurroundings {
   readonly inboundSocket: (run: RunState) => string;
   /** The file with the tokenizer of a run. Rejects with a sentence for people. */
   readonly findTokenizer: (run: RunState) => Promise<string>;
+  /** Looks on at an answer: what it gives back is told of it. */
+  readonly followAnswer: (reader: AnswerReader) => AnswerReader;
   readonly host: EndpointHostOptions;
   readonly logger: Logger;
 }
@@ -73,13 +75,14 @@ export class RunEndpoint {
 
   /** Only while it is ready. Gives the id by which the answer is acknowledged and cancelled. */
   generate(request: Omit<GenerateText, 'requestId'>, reader: AnswerReader): string {
+    const followed = this.around.followAnswer(reader);
     return this.#host!.generate(request, {
       delta: (delta) => {
         this.#rate.count(delta.tokenIds.length, performance.now());
-        reader.delta(delta);
+        followed.delta(delta);
       },
-      done: (done) => reader.done(done),
-      refused: (refusal) => reader.refused(refusal),
+      done: (done) => followed.done(done),
+      refused: (refusal) => followed.refused(refusal),
     });
   }
 
@@ -94,8 +97,7 @@ export class RunEndpoint {
   /** Answers the run's own prompt. */
   beginAnswer(): void {
     if (this.answer === undefined || !this.isReady) return;
-    const prompt = promptOf(this.run.plan.runtime?.prompt?.source);
-    this.#answerId = this.generate({ ...prompt, maxTokens: 0, parseSpecial: false, conversation: '' }, this.answer);
+    this.#answerId = this.generate(ownText(this.run), this.answer);
   }
 
   /** Ends the process and its edges; open answers end UNAVAILABLE. Resolves when nothing is left. */

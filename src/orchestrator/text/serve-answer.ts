@@ -4,7 +4,7 @@ import { type TextDone, TextRefusalReason, type TextRefused } from '../../../gen
 import { limits } from '../../core/limits.js';
 import { RpcError } from '../../grpc/rpc-error.js';
 import type { StreamWriter } from '../../grpc/stream-writer.js';
-import { promptOf } from '../../token-endpoint/prompt-of.js';
+import { askedText } from './asked-text.js';
 import type { RunEndpoint } from './run-endpoint.js';
 
 /**
@@ -12,16 +12,13 @@ import type { RunEndpoint } from './run-endpoint.js';
  * Throws RpcError when the endpoint does not take the prompt.
  */
 export async function serveAnswer(
-  endpoint: Pick<RunEndpoint, 'generate' | 'acknowledge' | 'cancel'>,
+  endpoint: Pick<RunEndpoint, 'run' | 'generate' | 'acknowledge' | 'cancel'>,
   request: GenerateRequest,
   stream: StreamWriter<GenerateResponse>,
 ): Promise<TextDone | undefined> {
-  const { runtime, messages, conversation } = request;
-  const asked = messages.length > 0 ? { prompt: '', messages } : promptOf(runtime?.prompt?.source);
-  const prompt = { ...asked, conversation, parseSpecial: false, maxTokens: runtime?.maxTokens ?? 0 };
   return new Promise((resolve, reject) => {
     const pace = new ReaderPace(stream, (tokens) => endpoint.acknowledge(requestId, tokens));
-    const requestId = endpoint.generate(prompt, {
+    const requestId = endpoint.generate(askedText(endpoint.run, request), {
       delta: ({ text, tokenIds }) => {
         stream.write({ text, tokenIds });
         pace.sent(tokenIds.length);

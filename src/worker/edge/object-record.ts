@@ -1,3 +1,5 @@
+import { limits } from '../../core/limits.js';
+
 /** Flags of an object; the sets that may occur together are in `flagsProblem`. */
 export const objectFlags = {
   /** The prompt goes on: no token is due. */
@@ -10,6 +12,8 @@ export const objectFlags = {
   BATCH: 8,
   /** Drop the session's KV from a position on. The payload is that position, u32. */
   TRUNCATE: 16,
+  /** How the session's tokens are picked from here on. Every stage passes it on but the last; no payload: as planned. */
+  SAMPLING: 32,
 } as const;
 
 /** What an object says, whatever edge it crosses. */
@@ -98,6 +102,10 @@ export function flagsProblem(flags: number, extent: number): string | undefined 
       return extent === 0 ? undefined : `is a CANCEL with ${extent} bytes of payload instead of none`;
     case objectFlags.TRUNCATE:
       return extent === 4 ? undefined : `is a TRUNCATE with ${extent} bytes of payload instead of 4`;
+    case objectFlags.SAMPLING:
+      return extent <= limits.samplingBytes
+        ? undefined
+        : `is a SAMPLING with ${extent} bytes of payload, ${limits.samplingBytes} at most are allowed`;
     default:
       return `has flags 0x${flags.toString(16)}, which mean nothing together in version ${OBJECT_VERSION}`;
   }

@@ -144,7 +144,8 @@ export class RecordDecoder {
     if (headerBytes !== HEADER_BYTES)
       return this.#broken('wrong-header-length', `has a header of ${headerBytes} bytes`);
     if (reserved !== 0) return this.#broken('wrong-reserved', `has ${reserved} where version ${version} has 0`);
-    if (extent > maxExtent) {
+    // What is no rows is bounded by itself: a short context has room for few rows.
+    if (extent > maxExtent && flags !== objectFlags.SAMPLING) {
       const what = `has ${extent} bytes of payload, ${maxExtent} at most are allowed`;
       return this.#broken('extent-over-max', what, 'cut prompts into pieces of at most one micro-batch');
     }

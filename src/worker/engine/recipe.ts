@@ -1,7 +1,11 @@
 import { limits } from '../../core/limits.js';
+import { GREEDY, type SamplingSettings } from './sampling.js';
 
-/** The settings that an engine needs beside the file and the layers. */
-export interface Recipe {
+/**
+ * The settings that an engine needs beside the file and the layers. Those of sampling are for answers that bring none of
+ * their own; only the last stage samples.
+ */
+export interface Recipe extends SamplingSettings {
   /** As in `Device.device_id`. */
   readonly device: string;
   /** Tokens that one session may hold. */
@@ -14,12 +18,6 @@ export interface Recipe {
   readonly flashAttention: boolean;
   readonly threads: number;
   readonly fidelity: 'FAST' | 'EXACT';
-  /** Seed of the sampler. */
-  readonly seed: bigint;
-  /** Thousandths; 0 is greedy. Only the last stage samples. */
-  readonly temperatureMillis: number;
-  /** Candidates kept before sampling; 0 keeps all. */
-  readonly topK: number;
 }
 
 /** The defaults of `StageSettings` in provision.proto. */
@@ -32,9 +30,7 @@ const defaults: Recipe = {
   flashAttention: false,
   threads: 1,
   fidelity: 'FAST',
-  seed: 0n,
-  temperatureMillis: 0,
-  topK: 0,
+  ...GREEDY,
 };
 
 export function completeRecipe(recipe: Partial<Recipe>): Recipe {

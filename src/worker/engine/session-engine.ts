@@ -4,6 +4,7 @@ import { EngineCapabilities } from './engine-capabilities.js';
 import type { LoadOptions, LoadRequest, LoadResult } from './load.js';
 import { type HealthResult, healthResult, type MetricsResult, metricsResult } from './observations.js';
 import { completeRecipe } from './recipe.js';
+import type { AnswerSampling } from './sampling.js';
 import type { ShardEngine } from './shard-engine.js';
 import type { LoadFootprint, LoadLayers, StageLayers } from './stage-layers.js';
 import { type NextRows, type RunOutcome, StageSessions } from './stage-sessions.js';
@@ -67,6 +68,11 @@ export class SessionEngine implements ShardEngine {
   /** What a stage does with the rows of its edge, without the requests and answers of the contract. */
   runNext(next: NextRows): RunOutcome | Promise<RunOutcome> {
     return this.#state.kind === 'loaded' ? this.#state.sessions.runNext(next) : { kind: 'failed', status: notLoaded };
+  }
+
+  /** How the last stage picks the tokens of a session from here on; undefined goes back to the recipe. */
+  sample(sessionId: string, sampling: AnswerSampling | undefined): void {
+    if (this.#state.kind === 'loaded') this.#state.sessions.sample(sessionId, sampling);
   }
 
   cancel(sessionId: string, options: { readonly workId?: string; readonly reason?: string } = {}): StructuredStatus {

@@ -1,4 +1,5 @@
 import type { LoadOptions, LoadRequest } from './load.js';
+import type { SaidTokens } from './said-tokens.js';
 import type { StructuredStatus } from './status.js';
 
 /** What goes into the layers: token ids on the first stage, activation rows on any other. */
@@ -41,9 +42,10 @@ export interface StageLayers {
 
   /**
    * Runs one micro-batch of `session`, whose first row has `position`, and keeps its KV. The output is new memory. It may
-   * take long and may throw: the caller then truncates to `position` and answers INTERNAL.
+   * take long and may throw: the caller then truncates to `position` and answers INTERNAL. `said`, of an answer with
+   * sampling of its own, has its settings and its tokens so far; else the recipe's count.
    */
-  run(session: string, position: number, input: StepInput): StepOutput;
+  run(session: string, position: number, input: StepInput, said?: SaidTokens): StepOutput;
 
   /** Drops the session's KV from `position` on. False when the architecture cannot, and nothing was dropped. */
   truncate(session: string, position: number): boolean;

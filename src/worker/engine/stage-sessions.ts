@@ -2,6 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { admitStep, answerWithoutRunning, noRoomFor, refusal } from './admit-step.js';
 import { BoundaryBundle } from './boundary-bundle.js';
 import type { EngineCapabilities } from './engine-capabilities.js';
+import { SaidTokens } from './said-tokens.js';
+import type { AnswerSampling } from './sampling.js';
 import { remember, type Session, SessionTable } from './session-table.js';
 import type { StageLayers, StepInput, StepOutput } from './stage-layers.js';
 import { failure, OK, type StructuredStatus } from './status.js';
@@ -17,6 +19,8 @@ type StepRequest = PrefillRequest | DecodeRequest;
 export class StageSessions {
   readonly table: SessionTable;
   readonly queue = new WorkQueue();
+  /** Of the last stage: answers with sampling of their own, one of a session at most (I16). */
+  readonly #said = new Map<string, SaidTokens>();
   generatedTokens = 0;
   cancelledSessions = 0;
 
@@ -64,6 +68,12 @@ export class StageSessions {
     return this.queue.run(work, async () => ended(await this.#runRows(opened, position, input, rows, work)));
   }
 
+  /** Picks the tokens of a session so from here on; undefined goes back to the recipe. Its rows may come later. */
+  sample(sessionId: string, sampling: AnswerSampling | undefined): void {
+    if (sampling === undefined) this.#said.delete(sessionId);
+    else this.#said.set(sessionId, new SaidTokens(sampling));
+  }
+
   cancel(sessionId: string, workId?: string): StructuredStatus {
     const session = this.table.find(sessionId);
     const inFlight = this.queue.cancel(sessionId, workId === undefined ? undefined : Number(workId));
@@ -81,6 +91,7 @@ export class StageSessions {
 
   release(sessionId: string): StructuredStatus {
     this.queue.cancel(sessionId);
+    this.#said.delete(sessionId);
     if (this.table.find(sessionId) !== undefined) this.#forget(sessionId);
     return OK;
   }
@@ -119,6 +130,7 @@ export class StageSessions {
     }
     if (request.routeEpoch > this.table.epoch) {
       for (const id of this.table.advance(request.routeEpoch)) this.layers.drop(id);
+      this.#said.clear();
     }
     const answer = answerWithoutRunning(request, this.table.find(request.sessionId));
     if (answer !== undefined) return answer;
@@ -165,8 +177,11 @@ export class StageSessions {
 
   #runPiece(session: Session, position: number, piece: StepInput, rows: number): RunOutcome {
     try {
-      const output = this.layers.run(session.id, position, piece);
+      const said = this.#said.get(session.id);
+      said?.rewind(position + rows);
+      const output = this.layers.run(session.id, position, piece, said);
       session.length = position + rows;
+      if (output.kind === 'token') said?.add(session.length, output.tokenId);
       return { kind: 'done', output };
     } catch (error) {
       const message = `the engine failed at position ${position} of session ${session.id}: ${error}`;

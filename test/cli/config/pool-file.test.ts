@@ -37,7 +37,7 @@ describe('a file of nodes', () => {
       nodeId: 2n,
       name: 'attic',
       descriptor: { physicalCores: 8, labels: { 'link-mbit': '100', zone: 'roof' } },
-      engines: [{ name: 'llama.cpp', build: 'any', deviceIds: ['cpu'] }],
+      engines: [{ name: 'llama.cpp', build: 'any', deviceIds: ['cpu'], features: [] }],
     });
     expect(node!.descriptor!.devices).toEqual([
       {
@@ -68,7 +68,7 @@ describe('a file of nodes', () => {
 
   it('names engines of its own, on all devices when it does not say which', () => {
     const [node] = nodesOf('[{name: a, devices: [{id: "cuda:0", memory: 24GiB}], engines: [{name: own, build: v2}]}]');
-    expect(node!.engines).toEqual([{ name: 'own', build: 'v2', deviceIds: ['cuda:0'] }]);
+    expect(node!.engines).toEqual([{ name: 'own', build: 'v2', deviceIds: ['cuda:0'], features: [] }]);
   });
 
   it('may name a part once and use it again', () => {

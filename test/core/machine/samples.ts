@@ -44,7 +44,7 @@ export function sampleHello(name: string, overrides: Partial<Hello> = {}): Hello
     highestEpoch: 0n,
     protocolMin: 1,
     protocolMax: 1,
-    engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'] }],
+    engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'], features: [] }],
     descriptor: {
       machine: name,
       operatingSystem: 'linux',

@@ -37,7 +37,7 @@ function node(id: bigint, bytes: number, change: Partial<PoolNode> = {}): PoolNo
   return {
     nodeId: nodeId(id),
     name: `node-${id}`,
-    engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'] }],
+    engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'], features: [] }],
     physicalCores: 4,
     reservedThreads: [],
     devices: [deviceOf(bytes)],
@@ -164,7 +164,7 @@ describe('an automatic placement', () => {
   });
 
   it('of an exact run stays with one engine build', () => {
-    const other = { engines: [{ name: 'fixture', build: '2', deviceIds: ['cpu'] }] };
+    const other = { engines: [{ name: 'fixture', build: '2', deviceIds: ['cpu'], features: [] }] };
     const mixed = [node(2n, 2 * GIB), node(3n, 2 * GIB), node(4n, 8 * GIB, other)];
     const exact = { request: { settings: StageSettings.fromPartial({ fidelity: Fidelity.FIDELITY_EXACT }) } };
     const { report, ...rest } = planned(mixed, exact);

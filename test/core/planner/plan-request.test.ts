@@ -32,7 +32,7 @@ const inspection = ModelInspection.fromPartial({ facts: sampleFacts, layers, dig
 const node = (id: bigint, change: Partial<PoolNode> = {}): PoolNode => ({
   nodeId: nodeId(id),
   name: `node-${id}`,
-  engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'] }],
+  engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'], features: [] }],
   physicalCores: 4,
   reservedThreads: [],
   devices: [],
@@ -129,7 +129,7 @@ describe('settings', () => {
 });
 
 describe('settings of engine llama.cpp', () => {
-  const engines = [{ name: 'llama.cpp', build: '1', deviceIds: ['cpu'] }];
+  const engines = [{ name: 'llama.cpp', build: '1', deviceIds: ['cpu'], features: [] }];
   const pool = [node(2n, { engines, physicalCores: 8 }), node(3n, { engines, physicalCores: 2 })];
   const llama = (change: Partial<StageSettings> = {}) => settings({ engine: 'llama.cpp', ...change });
 
@@ -198,7 +198,7 @@ describe('a node that cannot take its stage', () => {
   });
 
   it('is named when it prevents an exact run', () => {
-    const pool = [node(2n), node(3n, { engines: [{ name: 'fixture', build: '2', deviceIds: ['cpu'] }] })];
+    const pool = [node(2n), node(3n, { engines: [{ name: 'fixture', build: '2', deviceIds: ['cpu'], features: [] }] })];
     const exact = { ...on(2n, 3n), settings: settings({ fidelity: Fidelity.FIDELITY_EXACT }) };
     expect(rejected(exact, { pool }).rejection.message).toMatch(
       /^node "node-3" runs build 2 .* node "node-2" build 1:/,

@@ -5,6 +5,7 @@ import {
   RingDirection,
   type RingSpec,
   RunPlan,
+  SamplingPolicy,
   TokenOutputPolicy,
   WakeCoalescing,
 } from '../../../gen/stageplane/v1/plan.js';
@@ -32,8 +33,9 @@ export function sampleInput(changes: Partial<PlannerInput> = {}): PlannerInput {
     runtime: {
       maxTokens: 16,
       prompt: { source: { $case: 'inline', value: 'hello' } },
-      sampling: { temperatureMillis: 700, topK: 40 },
+      sampling: SamplingPolicy.create({ temperatureMillis: 700, topK: 40 }),
       tokenOutputPolicy: TokenOutputPolicy.TOKEN_OUTPUT_POLICY_EMIT_ALL,
+      stop: [],
     },
     candidatePool: [2n, 3n, 4n],
     stageCount: 3,

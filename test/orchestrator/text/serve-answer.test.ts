@@ -4,10 +4,12 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { GenerateRequest, type GenerateResponse } from '../../../gen/stageplane/v1/orchestrator_service.js';
 import { TextDone, TextDoneReason } from '../../../gen/stageplane/v1/token_endpoint.js';
+import { revision, runId } from '../../../src/core/ids.js';
 import { limits } from '../../../src/core/limits.js';
 import { StreamWriter } from '../../../src/grpc/stream-writer.js';
 import { serveAnswer } from '../../../src/orchestrator/text/serve-answer.js';
 import type { AnswerReader } from '../../../src/token-endpoint/open-answers.js';
+import { sampleRun } from '../../store/sample-changes.js';
 
 /** A launcher's call that has no room after some messages, until it is drained. */
 class SlowCall extends EventEmitter {
@@ -37,6 +39,7 @@ function serve(room: number) {
   const said = { acknowledged: [] as number[], cancelled: [] as string[] };
   let reader!: AnswerReader;
   const endpoint = {
+    run: sampleRun(runId(1n), revision(1n), 1),
     generate: (_request: unknown, asked: AnswerReader) => {
       reader = asked;
       return 'g1';

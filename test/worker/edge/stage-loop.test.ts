@@ -48,6 +48,9 @@ const engine: LoopEngine = {
     did.push(`truncate ${session} to ${position}`);
     return truncateStatus;
   },
+  sample(session, sampling) {
+    did.push(`sample ${session} with ${sampling === undefined ? 'the plan' : sampling.settings.topK}`);
+  },
 };
 
 function step(next: NextRows): Promise<RunOutcome> {

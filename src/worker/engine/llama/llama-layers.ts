@@ -1,6 +1,8 @@
+import type { SaidTokens } from '../said-tokens.js';
+import type { SamplingSettings } from '../sampling.js';
 import type { LoadFootprint, StageLayers, StepInput, StepOutput } from '../stage-layers.js';
 import type { EmbeddingTable } from './embedding-table.js';
-import { pickToken, type SamplingSettings } from './pick-token.js';
+import { pickToken } from './pick-token.js';
 import type { StageContext } from './stage-context.js';
 
 interface LlamaFacts {
@@ -44,13 +46,13 @@ export class LlamaLayers implements StageLayers {
     this.#free = Array.from({ length: parts.sessions }, (_, sequence) => sequence);
   }
 
-  run(session: string, position: number, input: StepInput): StepOutput {
+  run(session: string, position: number, input: StepInput, said?: SaidTokens): StepOutput {
     const { context, embedding, sampling } = this.#parts;
     const rows = input.kind === 'tokens' ? embedding!.rows(input.ids) : input.values;
     const values = context.run(this.#sequenceOf(session), position, rows);
     if (sampling === undefined) return { kind: 'rows', values };
     const next = position + rows.length / this.hiddenDim;
-    return { kind: 'token', tokenId: pickToken(values, next, sampling) };
+    return { kind: 'token', tokenId: pickToken(values, next, said?.settings ?? sampling, said) };
   }
 
   truncate(session: string, position: number): boolean {

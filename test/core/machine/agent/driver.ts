@@ -67,7 +67,7 @@ export class Driver {
 
   open(): readonly AgentEffect[] {
     this.session += 1;
-    const engines = this.engines.map((name) => ({ name, build: 'b', deviceIds: ['cpu'] }));
+    const engines = this.engines.map((name) => ({ name, build: 'b', deviceIds: ['cpu'], features: [] }));
     const offer = { engines, descriptor: descriptor(this.cores) };
     return this.take({ kind: 'stream-opened', session: this.session, offer });
   }

@@ -20,7 +20,7 @@ function faultOf(agent: Driver) {
 describe('a worker', () => {
   it('that says hello gets its stage, with the file of this machine', () => {
     const agent = holding();
-    agent.take({ kind: 'worker-greeted', key: A, hello: { protocol: 1, engines: ['fixture'] } });
+    agent.take({ kind: 'worker-greeted', key: A, hello: { protocol: 1, engines: ['fixture'], features: [] } });
     expect(agent.effects).toMatchObject([
       {
         kind: 'command-worker',
@@ -32,8 +32,8 @@ describe('a worker', () => {
   });
 
   it.each([
-    [{ protocol: 2, engines: ['fixture'] }, 'protocol 2'],
-    [{ protocol: 1, engines: ['other'] }, 'no engine "fixture", only other'],
+    [{ protocol: 2, engines: ['fixture'], features: [] }, 'protocol 2'],
+    [{ protocol: 1, engines: ['other'], features: [] }, 'no engine "fixture", only other'],
   ])('that cannot do it is ended: %j', (hello, words) => {
     const agent = holding();
     agent.take({ kind: 'worker-greeted', key: A, hello });

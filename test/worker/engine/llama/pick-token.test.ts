@@ -1,25 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import { pickToken } from '../../../../src/worker/engine/llama/pick-token.js';
+import { GREEDY, type SamplingSettings } from '../../../../src/worker/engine/sampling.js';
 
 const logits = Float32Array.of(0, 2, 1, 2, -1);
-const greedy = { temperatureMillis: 0, topK: 0, seed: 0n };
 
 /** How often each token is drawn at positions 0 to `count`. */
-function drawn(settings: { temperatureMillis: number; topK: number; seed: bigint }, count = 4000): number[] {
+function drawn(settings: Partial<SamplingSettings>, count = 4000): number[] {
   const times = new Array(logits.length).fill(0);
-  for (let position = 0; position < count; position++) times[pickToken(logits, position, settings)] += 1;
+  for (let position = 0; position < count; position++)
+    times[pickToken(logits, position, { ...GREEDY, ...settings })] += 1;
   return times;
 }
 
 describe('greedy', () => {
   test('takes the greatest logit, the lowest id among equals', () => {
-    expect(pickToken(logits, 0, greedy)).toBe(1);
-    expect(pickToken(logits, 0, { temperatureMillis: 800, topK: 1, seed: 7n })).toBe(1);
+    expect(pickToken(logits, 0, GREEDY)).toBe(1);
+    expect(pickToken(logits, 0, { ...GREEDY, temperatureMillis: 800, topK: 1, seed: 7n })).toBe(1);
   });
 
   test('refuses a logit that is no number, wherever it stands', () => {
-    expect(() => pickToken(Float32Array.of(Number.NaN, 1), 0, greedy)).toThrow('token 0');
-    expect(() => pickToken(Float32Array.of(1, Number.NaN), 0, greedy)).toThrow('token 1');
+    expect(() => pickToken(Float32Array.of(Number.NaN, 1), 0, GREEDY)).toThrow('token 0');
+    expect(() => pickToken(Float32Array.of(1, Number.NaN), 0, GREEDY)).toThrow('token 1');
   });
 });
 
@@ -43,14 +44,14 @@ describe('sampling', () => {
     for (const topK of [2, 7, 60]) {
       const seen = new Set<number>();
       // So hot that all candidates are about as likely.
-      const settings = { temperatureMillis: 1_000_000, topK, seed: 1n };
+      const settings = { ...GREEDY, temperatureMillis: 1_000_000, topK, seed: 1n };
       for (let position = 0; position < 20 * topK; position++) seen.add(pickToken(many, position, settings));
       expect([...seen].sort((a, b) => a - b)).toEqual(sorted.slice(0, topK).sort((a, b) => a - b));
     }
   });
 
   test('depends on the seed and the position alone', () => {
-    const settings = { temperatureMillis: 1000, topK: 0, seed: 5n };
+    const settings = { ...GREEDY, temperatureMillis: 1000, topK: 0, seed: 5n };
     const story = (seed: bigint) => Array.from({ length: 40 }, (_, at) => pickToken(logits, at, { ...settings, seed }));
     expect(story(5n)).toEqual(story(5n));
     expect(story(5n)).not.toEqual(story(6n));
@@ -66,6 +67,6 @@ describe('sampling', () => {
       false,
     ]);
     const steep = Float32Array.of(-3e38, 3e38);
-    expect(pickToken(steep, 0, { temperatureMillis: 1, topK: 0, seed: 1n })).toBe(1);
+    expect(pickToken(steep, 0, { ...GREEDY, temperatureMillis: 1, topK: 0, seed: 1n })).toBe(1);
   });
 });

@@ -5,6 +5,7 @@ import { sliceRecipes } from '../../../../src/gguf/slice/slice-recipes.js';
 import { findLlamaPackage } from '../../../../src/worker/engine/llama/llama-package.js';
 import { pickToken } from '../../../../src/worker/engine/llama/pick-token.js';
 import { llamaVerifiedArchitectures } from '../../../../src/worker/engine/llama/verified-architectures.js';
+import { GREEDY } from '../../../../src/worker/engine/sampling.js';
 import { smallArchitectures, writeArchitectureModel } from '../../../gguf/slice/architecture-model.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { CutModel, testLibrary, testModel } from './cut-model.js';
@@ -15,7 +16,6 @@ const settings = { microBatch: 16, contextLength: 256, flashAttention: false, th
 /** Not a multiple of the micro-batch, and longer than any window of the small models. */
 const prompt = Array.from({ length: 41 }, (_, index) => 3 + ((index * 7919 + index * index) % 300));
 const TOKENS = 8;
-const greedy = { temperatureMillis: 0, topK: 0, seed: 0n };
 
 interface Story {
   readonly tokens: readonly number[];
@@ -27,7 +27,7 @@ function tell(run: (ids: readonly number[], position: number) => Float32Array): 
   const logits = [run(prompt, 0)];
   const tokens: number[] = [];
   for (let count = 0; count < TOKENS; count++) {
-    tokens.push(pickToken(logits.at(-1)!, 0, greedy));
+    tokens.push(pickToken(logits.at(-1)!, 0, GREEDY));
     logits.push(run(tokens.slice(-1), prompt.length + count));
   }
   return { tokens, logits };

@@ -3,6 +3,7 @@ import { loadModel } from '../../../../src/worker/engine/llama/load-model.js';
 import { pickToken } from '../../../../src/worker/engine/llama/pick-token.js';
 import type { Pointer } from '../../../../src/worker/engine/llama/structs.js';
 import { sleepingThreadPool } from '../../../../src/worker/engine/llama/thread-pool.js';
+import { GREEDY } from '../../../../src/worker/engine/sampling.js';
 
 export interface WholeModelSettings {
   readonly microBatch: number;
@@ -103,10 +104,9 @@ export class WholeModel {
 
 /** The tokens that the model says after `prompt` when it always takes the likeliest. */
 export function greedyTokens(model: WholeModel, prompt: readonly number[], count: number): number[] {
-  const greedy = { temperatureMillis: 0, topK: 0, seed: 0n };
-  const tokens = [pickToken(model.run(prompt, 0), 0, greedy)];
+  const tokens = [pickToken(model.run(prompt, 0), 0, GREEDY)];
   while (tokens.length < count) {
-    tokens.push(pickToken(model.run(tokens.slice(-1), prompt.length + tokens.length - 1), 0, greedy));
+    tokens.push(pickToken(model.run(tokens.slice(-1), prompt.length + tokens.length - 1), 0, GREEDY));
   }
   return tokens;
 }
