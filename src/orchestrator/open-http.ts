@@ -6,10 +6,12 @@ import { type Admit, type LocalCaller, localCalls } from '../grpc/local-calls.js
 import { OpenStreams } from '../grpc/open-streams.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { api } from '../http/api.js';
+import type { HttpRefusal } from '../http/http-refusal.js';
 import { metricsDoor } from '../http/metrics-door.js';
 import { openHttpServer } from '../http/open-http-server.js';
 import { openAi } from '../http/openai/openai.js';
 import { accessTable } from './access-table.js';
+import { identityOfCaller } from './audit/identity-of-caller.js';
 import { refusalsTo } from './audit/refusals-to.js';
 import { boundOrThrow, type Inside, type Listening, type OrchestratorBodies, tlsOf } from './servers.js';
 
@@ -23,7 +25,7 @@ export interface HttpListening extends Listening {
  * Rejects with StartupError.
  */
 export async function openHttp(inside: Inside, bodies: OrchestratorBodies, listen: string): Promise<HttpListening> {
-  const { security, audit, metrics, logger } = inside;
+  const { security, keys, audit, metrics, logger } = inside;
   const streams = new OpenStreams();
   const admit = admitTo(refusalsTo(audit));
   const calls = localCalls(OrchestratorServiceService, bodies, admit, { logger, streams });
@@ -35,7 +37,15 @@ export async function openHttp(inside: Inside, bodies: OrchestratorBodies, liste
     metricsDoor({ ...readable, render: () => metrics.render() }),
   ];
   const tls = security && !isLoopback(listen) ? tlsOf(security, false) : undefined;
-  const admission = { keys: { find: () => undefined }, trustsThisMachine: security === undefined };
+  const admission = {
+    keys,
+    trustsThisMachine: security === undefined,
+    onRefused: (peer: string, { statusCode, reason }: HttpRefusal) => {
+      const code = statusCode === 401 ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED';
+      const by = identityOfCaller({ certificate: undefined, peer });
+      audit.end(audit.begin(by, 'HTTP', { target: '' }), { code, reason });
+    },
+  };
   const bound = boundOrThrow(
     await openHttpServer({ listen, admission, tls, doors, onAnswered: metrics.calls.httpRequest, logger }),
   );
