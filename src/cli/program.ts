@@ -15,6 +15,7 @@ import { runCommand } from './commands/run.js';
 import { runsCommands } from './commands/runs.js';
 import { serverInfoCommand } from './commands/server.js';
 import { textCommands } from './commands/text.js';
+import { upCommand } from './commands/up.js';
 import { verifyCommand } from './commands/verify.js';
 import { versionCommand } from './commands/version.js';
 import type { Setting } from './config/setting.js';
@@ -22,6 +23,7 @@ import { flagOf, variableOf } from './config/setting-names.js';
 import { exitCodeHelp } from './exit-code.js';
 
 const commands: readonly Command[] = [
+  upCommand,
   orchestratorCommand,
   agentCommand,
   inspectCommand,
@@ -45,6 +47,7 @@ const groupSummaries: Readonly<Record<string, string>> = {
   nodes: 'look at nodes and keep stages away from them',
   server: 'look at the orchestrator of this machine',
   token: 'let machines and people in',
+  key: 'let programs and people in over HTTP',
   cert: 'look at certificates and revoke them',
 };
 

@@ -91,6 +91,8 @@ export const limits = {
   restartBackoffMaxMillis: 5 * 60_000,
   /** Milliseconds between two looks at whether a node that is back has ended what it held, before its run begins again. */
   restartWaitMillis: 1000,
+  /** Attempts after the first of a run that `up` starts: a machine that sleeps or is plugged out is no end of it. */
+  upRestarts: 3,
   /** Attempts after the first that a run may ask for: with the longest backoff, most of a working day. */
   restartAttempts: 100,
   /**

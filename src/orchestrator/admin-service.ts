@@ -14,7 +14,10 @@ import type { Security } from './security.js';
 type Bodies = Omit<ServiceBodies<typeof AdminServiceService>, 'listAuditEvents'>;
 
 /** What does not change while the orchestrator lives. */
-export type ServerFacts = Pick<GetServerInfoResponse, 'version' | 'listenAddress' | 'dataFolder' | 'startedAt'>;
+export type ServerFacts = Pick<
+  GetServerInfoResponse,
+  'version' | 'listenAddress' | 'httpUrl' | 'dataFolder' | 'startedAt'
+>;
 
 export interface AdminParts {
   readonly backups: Backups;

@@ -145,7 +145,7 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
     const http = await openHttpPort(config, inside, bodies);
     if (http) servers.push(http);
     const httpUrl = http?.url;
-    servers.push(await openAdminServer(inside, dataFolder, address));
+    servers.push(await openAdminServer(inside, dataFolder, { listenAddress: address, httpUrl: httpUrl ?? '' }));
     const { epoch } = inside.loop.world.cluster;
     logger.info(
       { address, dataFolder, epoch, ...(enrollAddress && { enrollAddress }), ...(httpUrl && { httpUrl }) },

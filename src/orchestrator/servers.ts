@@ -20,7 +20,7 @@ import { serverTls } from '../grpc/tls-credentials.js';
 import type { HandlerSurroundings } from '../grpc/wrap-handler.js';
 import type { Store } from '../store/store.js';
 import { version } from '../version.js';
-import { adminService } from './admin-service.js';
+import { adminService, type ServerFacts } from './admin-service.js';
 import { adminSocketOf } from './admin-socket.js';
 import { agentService } from './agent-service.js';
 import type { ApiKeys } from './api-keys.js';
@@ -143,12 +143,16 @@ export function tlsOf({ ca, server }: Security, askClients: boolean): TlsOptions
 }
 
 /** Opens AdminService on a socket in the data folder that its owner alone can use. Rejects with StartupError. */
-export async function openAdminServer(inside: Inside, dataFolder: string, listenAddress: string): Promise<Listening> {
+export async function openAdminServer(
+  inside: Inside,
+  dataFolder: string,
+  where: Pick<ServerFacts, 'listenAddress' | 'httpUrl'>,
+): Promise<Listening> {
   const { loop, store, security, keys, audit, metrics, logger } = inside;
   const backups = new Backups(store, dataFolder);
   const streams = new OpenStreams();
   const { server, connections } = newServer(localBounds, logger, {}, { onCallOver: metrics.calls.grpcCall });
-  const facts = { version, listenAddress, dataFolder, startedAt: new Date() };
+  const facts = { version, ...where, dataFolder, startedAt: new Date() };
   const calls = { ...adminService(loop, facts, { backups, security, keys, logger }), ...auditCalls(store, audit) };
   addAudited(server, audit, { logger, streams })(AdminServiceService, calls, auditedAdminMethods);
   addReflection(server, streams, ['stageplane.v1.AdminService']);

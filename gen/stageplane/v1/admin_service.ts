@@ -45,7 +45,11 @@ export interface GetServerInfoResponse {
     | Date
     | undefined;
   /** The backup that is being written; absent when none is. */
-  backup?: BackupProgress | undefined;
+  backup?:
+    | BackupProgress
+    | undefined;
+  /** Where HTTP is served, such as "http://127.0.0.1:7071"; empty when it is not. */
+  httpUrl: string;
 }
 
 /** How far a backup is. */
@@ -317,6 +321,7 @@ function createBaseGetServerInfoResponse(): GetServerInfoResponse {
     ignoredMessages: 0n,
     now: undefined,
     backup: undefined,
+    httpUrl: "",
   };
 }
 
@@ -366,6 +371,9 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
     }
     if (message.backup !== undefined) {
       BackupProgress.encode(message.backup, writer.uint32(98).fork()).join();
+    }
+    if (message.httpUrl !== "") {
+      writer.uint32(106).string(message.httpUrl);
     }
     return writer;
   },
@@ -479,6 +487,14 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
             message.backup = BackupProgress.decode(reader, reader.uint32());
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.httpUrl = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -533,6 +549,11 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
         : 0n,
       now: isSet(object.now) ? fromJsonTimestamp(object.now) : undefined,
       backup: isSet(object.backup) ? BackupProgress.fromJSON(object.backup) : undefined,
+      httpUrl: isSet(object.httpUrl)
+        ? globalThis.String(object.httpUrl)
+        : isSet(object.http_url)
+        ? globalThis.String(object.http_url)
+        : "",
     };
   },
 
@@ -574,6 +595,9 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
     if (message.backup !== undefined) {
       obj.backup = BackupProgress.toJSON(message.backup);
     }
+    if (message.httpUrl !== "") {
+      obj.httpUrl = message.httpUrl;
+    }
     return obj;
   },
 
@@ -598,6 +622,7 @@ export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
     message.backup = (object.backup !== undefined && object.backup !== null)
       ? BackupProgress.fromPartial(object.backup)
       : undefined;
+    message.httpUrl = object.httpUrl ?? "";
     return message;
   },
 };
