@@ -56,6 +56,7 @@ export class Cluster {
   address = '127.0.0.1:0';
   /** `host:port` of HTTP. */
   http = '127.0.0.1:0';
+  httpUrl: string | undefined;
   client!: OrchestratorServiceClient;
   model = '';
   private readonly processes = new Map<string, ChildProcess>();
@@ -89,6 +90,7 @@ export class Cluster {
     const args = ['orchestrator', '--listen', this.address, '--data', data, '--json', '--http', this.http, ...flags];
     const { address, httpUrl } = JSON.parse(await this.firstLine(this.spawn('orchestrator', args, environment)));
     this.address = address;
+    this.httpUrl = httpUrl;
     if (httpUrl) this.http = new URL(httpUrl).host;
     this.client ??= dial(this.address, OrchestratorServiceClient);
   }
