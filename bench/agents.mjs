@@ -15,11 +15,12 @@ import { startOrchestrator } from '../dist/src/orchestrator/orchestrator.js';
 import { readyEndpoints } from '../test/support/ready-endpoints.mjs';
 
 /** A real orchestrator on a free port; `prepare` gets its data folder before it starts. */
-export async function openOrchestrator(prepare = async () => {}) {
+export async function openOrchestrator(prepare = async () => {}, { http } = {}) {
   const dataFolder = mkdtempSync(join(tmpdir(), 'stageplane-bench-'));
   await prepare(dataFolder);
   const orchestrator = await startOrchestrator({
     listen: '127.0.0.1:0',
+    http,
     dataFolder,
     models: [],
     insecure: false,
@@ -39,7 +40,7 @@ export async function openOrchestrator(prepare = async () => {}) {
 export class Agent {
   waiting = [];
   reports = 0n;
-  constructor(address, name, credentials) {
+  constructor(address, name, credentials, devices = []) {
     this.client = dial(address, NodeAgentServiceClient, sessionOptions, credentials);
     this.stream = this.client.subscribe();
     // A session that fails before it is closed would only be waited for.
@@ -67,7 +68,7 @@ export class Agent {
         architecture: 'x64',
         physicalCores: 1,
         agentVersion: '',
-        devices: [],
+        devices,
         labels: {},
       },
     });

@@ -24,6 +24,7 @@ export { type ValidationOutcome, validateRunPlan } from './core/planner/validate
 export type { GgufError } from './gguf/gguf-error.js';
 export { type Inspected, type InspectOptions, inspectModel } from './gguf/inspect-model.js';
 export { RpcError } from './grpc/rpc-error.js';
+export type { EventNews } from './launcher/follow-events.js';
 export type { RunNews } from './launcher/follow-run.js';
 export { Launcher } from './launcher/launcher.js';
 export { BoundaryBundle } from './worker/engine/boundary-bundle.js';

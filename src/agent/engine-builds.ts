@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
-import { limits } from '../core/limits.js';
-import { outputOf } from './output-of.js';
+import { toldBuilds } from './told-builds.js';
 import type { WorkerProgram } from './worker-program.js';
 
 /**
@@ -8,20 +7,11 @@ import type { WorkerProgram } from './worker-program.js';
  * told bears this machine's name, so that no exact run takes it for another node's.
  */
 export async function engineBuilds(
-  { build, tellBuilds }: WorkerProgram,
+  program: WorkerProgram,
   engines: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
+  const { build, tellBuilds } = program;
   if (tellBuilds === undefined) return new Map(engines.map((name) => [name, build]));
-  const [command = '', ...words] = tellBuilds;
-  const told = parseBuilds(await outputOf(command, words, limits.engineBuildsMillis));
+  const told = await toldBuilds(program);
   return new Map(engines.map((name) => [name, `${build}, ${told[name] ?? `unknown kernels of ${hostname()}`}`]));
-}
-
-function parseBuilds(output: string | undefined): Readonly<Record<string, string>> {
-  if (output === undefined) return {};
-  try {
-    return JSON.parse(output);
-  } catch {
-    return {};
-  }
 }

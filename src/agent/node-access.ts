@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
-import { nextPort } from '../grpc/next-port.js';
+import { enrollAddressBeside } from '../grpc/default-ports.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { type Credentials, readCredentials, writeCredentials } from '../pki/credential-folder.js';
 import { type Joined, join } from '../pki/join.js';
 import { type JoinToken, parseToken, secretDigest } from '../pki/join-token.js';
 import { forgetJoiningKey, joiningKey } from '../pki/joining-key.js';
 import { identityOf, type PeerIdentity } from '../pki/peer-identity.js';
+import { isMarkedSecure, markSecure } from '../pki/security-mark.js';
 import { writeFileAtomically } from '../process/write-file-atomically.js';
 import type { AgentConfig } from './agent-config.js';
 import { nodeName } from './node-name.js';
@@ -46,13 +47,15 @@ export async function openNodeAccess(
     return enrol({ config, instanceId, folder, token }, stopped);
   }
   const kept = readCredentials(folder, 'agent');
-  if (kept.kind === 'missing') return { kind: 'plain' };
+  if (kept.kind === 'missing') return isMarkedSecure(config.dataFolder) ? refuse(lost(folder)) : { kind: 'plain' };
   if (kept.kind === 'refused') return kept;
   const { credentials, identity } = kept;
-  if (identity.notAfter > Date.now()) return { kind: 'open', access: { folder, credentials, identity } };
-  return refuse(
-    `the certificate of node "${identity.name}" has expired: join anew with \`stageplane agent --join TOKEN\``,
-  );
+  if (identity.notAfter <= Date.now()) {
+    return refuse(
+      `the certificate of node "${identity.name}" has expired: join anew with \`stageplane agent --join TOKEN\``,
+    );
+  }
+  return opened(config, { folder, credentials, identity });
 }
 
 interface Enrolment {
@@ -66,7 +69,7 @@ async function enrol(
   { config, instanceId, folder, token }: Enrolment,
   stopped: AbortSignal,
 ): Promise<NodeAccessOpened> {
-  const address = config.enroll ?? nextPort(config.orchestrator[0] ?? '');
+  const address = config.enroll ?? enrollAddressBeside(config.orchestrator[0] ?? '');
   const request = {
     address,
     token,
@@ -87,7 +90,7 @@ async function enrol(
   if (problem !== undefined) return refuse(problem);
   forgetJoiningKey(folder);
   config.logger.info({ name: identity.name, node: identity.nodeId, serial: identity.serial }, 'joined by token');
-  return { kind: 'open', access: { folder, credentials, identity } };
+  return opened(config, { folder, credentials, identity });
 }
 
 /** The orchestrator may start after its agents. */
@@ -112,6 +115,16 @@ async function untilAnswered(
 function keepMark(folder: string, token: JoinToken): string | undefined {
   const written = writeFileAtomically(joinPath(folder, TOKEN_MARK), `${secretDigest(token.secret)}\n`);
   return written.kind === 'refused' ? written.message : undefined;
+}
+
+/** Whoever removes the certificates later must not make it go on in plain text, with whoever answers. */
+function opened({ dataFolder }: AgentConfig, access: NodeAccess): NodeAccessOpened {
+  const marked = markSecure(dataFolder);
+  return marked.kind === 'refused' ? refuse(marked.message) : { kind: 'open', access };
+}
+
+function lost(folder: string): string {
+  return `this agent has joined by certificate, and ${folder} has none: put a backup of that folder in its place, or join anew with \`stageplane agent --join TOKEN\``;
 }
 
 function refuse(message: string): NodeAccessOpened {

@@ -128,6 +128,18 @@ export const limits = {
   connectionsPerAddress: 1024,
   /** Connections without a call yet; then the oldest goes. A pool of hundreds that comes back at once is in between. */
   strangers: 512,
+  /** Connections of the HTTP port, from everywhere: a page holds one or two, a program one for each answer under way. */
+  httpConnections: 1024,
+  /** Bytes of a request's body over HTTP: a prompt, with what JSON makes of each of its bytes at worst. */
+  httpBodyBytes: 2 * 1024 * 1024,
+  /** Bytes of a request's headers over HTTP. */
+  httpHeaderBytes: 16 * 1024,
+  /** Milliseconds until a request over HTTP has arrived. */
+  httpRequestMillis: 30_000,
+  /** Milliseconds that a connection without a request stays open. */
+  httpIdleMillis: 60_000,
+  /** Milliseconds between two comments on an event stream with nothing to say; proxies cut silent ones after a minute. */
+  eventStreamPulseMillis: 15_000,
   /** Connections of the enrolment port, where everybody may knock and nobody stays. */
   enrollConnections: 256,
   /** Connections of the enrolment port from one address: a room of machines behind one router. */

@@ -80,20 +80,17 @@ function wrap(
     );
   }
   const validate = requestValidator(method.path);
-  if (method.responseStream) {
-    return wrapServerStream(async (request, stream, context) => {
-      throwIfAny(validate(decoded(request)));
-      await (body as ServerStreamBody<Any, Any>)(request, stream, context);
-    }, surroundings);
-  }
-  return wrapUnary(async (request, context) => {
+  const checked = (request: Any, ...rest: Any[]) => {
     throwIfAny(validate(decoded(request)));
-    return (body as UnaryBody<Any, Any>)(request, context);
-  }, surroundings);
+    return (body as (...all: Any[]) => Any)(request, ...rest);
+  };
+  return method.responseStream
+    ? wrapServerStream(async (...call) => checked(...call), surroundings)
+    : wrapUnary(async (...call) => checked(...call), surroundings);
 }
 
 /** @param path such as `/stageplane.v1.OrchestratorService/GetRun` */
-function requestValidator(path: string): (request: object) => readonly FieldViolation[] {
+export function requestValidator(path: string): (request: object) => readonly FieldViolation[] {
   const [, serviceName = '', methodName] = path.split('/');
   const service = descriptorSet().registry.getService(serviceName);
   const method = service?.methods.find(({ name }) => name === methodName);

@@ -27,28 +27,29 @@ export async function bindTcp(server: Server, address: string, door: Door): Prom
     };
     return { kind: 'bound', address: `${address.slice(0, address.lastIndexOf(':'))}:${main.port}`, drain };
   } catch (error) {
-    return explain(address, error as NodeJS.ErrnoException);
+    return bindRefusal(address, error as NodeJS.ErrnoException, '--listen');
   }
 }
 
-function explain(address: string, { code, message }: NodeJS.ErrnoException): BindRefusal {
+/** Why nobody could listen, with the flag that says where else. */
+export function bindRefusal(address: string, { code, message }: NodeJS.ErrnoException, flag: string): BindRefusal {
   switch (code) {
     case 'EADDRINUSE':
       return refuse(
         'ADDRESS_IN_USE',
-        `${address} is in use; choose another address with --listen, or stop the process that holds it`,
+        `${address} is in use; choose another address with ${flag}, or stop the process that holds it`,
       );
     case 'EACCES':
-      return refuse('NOT_PERMITTED', `${address} is not allowed for this user; choose a port above 1023 with --listen`);
+      return refuse('NOT_PERMITTED', `${address} is not allowed for this user; choose a port above 1023 with ${flag}`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return refuse(
         'NO_SUCH_ADDRESS',
-        `${address} is no address of this machine; choose one with --listen, or 0.0.0.0 for all of them`,
+        `${address} is no address of this machine; choose one with ${flag}, or 0.0.0.0 for all of them`,
       );
     default:
-      return refuse('LISTEN_FAILED', `cannot listen on ${address} (${message}); choose another address with --listen`);
+      return refuse('LISTEN_FAILED', `cannot listen on ${address} (${message}); choose another address with ${flag}`);
   }
 }
 

@@ -9,10 +9,13 @@ import { RpcError } from './rpc-error.js';
 
 const resets = { burst: limits.resetsAtOnce, perSecond: limits.resetsPerSecond };
 
+/** @param path of a method that is served */
+export type OnCallOver = (path: string, code: status) => void;
+
 /** What stands before every call of a server, those of library services included: nothing of ours hears of it earlier. */
-export function callGuard(connections: Connections, rates: CallRates): ServerInterceptor {
+export function callGuard(connections: Connections, rates: CallRates, onCallOver: OnCallOver): ServerInterceptor {
   const resetsOf = new WeakMap<Http2Session, TokenBucket>();
-  return ({ requestStream }, call) => {
+  return ({ requestStream, path }, call) => {
     const { remoteAddress, remotePort } = call.getConnectionInfo();
     const serial = call.getAuthContext().sslPeerCertificate?.serialNumber;
     const wait = rates.take(serial ?? call.getPeer(), performance.now());
@@ -27,7 +30,9 @@ export function callGuard(connections: Connections, rates: CallRates): ServerInt
       session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
       session.destroy();
     };
-    return new GuardedCall(call, { requestStream, refusal: wait === 0 ? undefined : tooManyCalls(wait), onReset });
+    const refusal = wait === 0 ? undefined : tooManyCalls(wait);
+    const onOver = (code: status) => onCallOver(path, code);
+    return new GuardedCall(call, { requestStream, refusal, onReset, onOver });
   };
 }
 

@@ -22,6 +22,8 @@ export interface CallGuards {
   readonly refusal?: RpcError | undefined;
   /** The client has taken the call back. */
   onReset(): void;
+  /** The call is over, however it ended. */
+  onOver(code: status): void;
 }
 
 /**
@@ -33,8 +35,10 @@ export class GuardedCall extends ServerInterceptingCall {
   private unread = 0;
   private timer: NodeJS.Timeout | undefined;
   private state: 'open' | 'answered' | 'over' = 'open';
+  /** What the client is told, unless it goes away before. */
+  private code: status = status.CANCELLED;
 
-  constructor(call: ServerInterceptingCallInterface, { requestStream, refusal, onReset }: CallGuards) {
+  constructor(call: ServerInterceptingCallInterface, { requestStream, refusal, onReset, onOver }: CallGuards) {
     const wire = call as Wire;
     const listener = {
       onReceiveMetadata: (metadata: Metadata, next: (metadata: Metadata) => void) => {
@@ -46,6 +50,7 @@ export class GuardedCall extends ServerInterceptingCall {
       onCancel: () => {
         if (this.state === 'open') onReset();
         this.finish();
+        onOver(this.code);
       },
       ...(requestStream && { onReceiveMessage: paced() }),
     };
@@ -61,10 +66,13 @@ export class GuardedCall extends ServerInterceptingCall {
     });
   }
 
-  override sendStatus(status: Status): void {
-    if (this.state === 'open') this.state = 'answered';
+  override sendStatus(answer: Status): void {
+    if (this.state === 'open') {
+      this.state = 'answered';
+      this.code = answer.code ?? status.UNKNOWN;
+    }
     this.expectReading();
-    super.sendStatus(status);
+    super.sendStatus(answer);
   }
 
   private expectReading(): void {
@@ -90,6 +98,7 @@ export class GuardedCall extends ServerInterceptingCall {
 
   private reset(): void {
     this.state = 'answered';
+    this.code = status.RESOURCE_EXHAUSTED;
     // Clients make RESOURCE_EXHAUSTED of the code.
     this.wire.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }

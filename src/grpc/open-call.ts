@@ -1,6 +1,7 @@
 import type { PeerCertificate } from 'node:tls';
 import { type Deadline, status } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
+import type { KeyHolder } from '../core/key-holder.js';
 import { RpcError } from './rpc-error.js';
 
 /** What a handler may know of its call. */
@@ -11,6 +12,8 @@ export interface CallContext {
   readonly peer: string;
   /** What the client has shown over mutual TLS. */
   readonly certificate: PeerCertificate | undefined;
+  /** What the client has shown over HTTP. */
+  readonly key?: KeyHolder | undefined;
   /** When the client gives up; undefined when it waits for ever. */
   readonly deadline: Date | undefined;
   /** Fires when the call is over before its handler is: the client went away, gave up, was dropped, or we stop. */

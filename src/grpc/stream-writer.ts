@@ -1,7 +1,7 @@
-import { type ServerDuplexStream, type ServerWritableStream, status } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import { limits } from '../core/limits.js';
 import { RpcError } from './rpc-error.js';
-import { serverStatus } from './server-status.js';
+import { type ServerStatus, serverStatus } from './server-status.js';
 
 /** How a stream was left, for whoever waits on it. */
 export type StreamEnd =
@@ -12,7 +12,17 @@ export type StreamEnd =
   /** The client went away or its deadline passed. Means nothing by itself: only `Goodbye` is intent. */
   | { readonly kind: 'gone' };
 
-type WritableCall<T> = ServerWritableStream<unknown, T> | ServerDuplexStream<unknown, T>;
+/** What a writer needs of a call, of grpc-js or of this process. */
+export interface WritableCall<T> {
+  readonly cancelled: boolean;
+  /** False when the reader is behind: `drain` says when it has caught up. */
+  write(message: T): boolean;
+  end(): unknown;
+  on(event: 'drain', listener: () => void): unknown;
+  once(event: 'cancelled' | 'close', listener: () => void): unknown;
+  /** Ends the call with this status. */
+  emit(event: 'error', status: ServerStatus): boolean;
+}
 
 /**
  * The only hand that writes to a server's stream. Keeps the order, holds at most `limit` messages for a slow consumer

@@ -9,11 +9,13 @@ import {
   OrchestratorServiceClient,
   type PlanRunResponse,
   OrchestratorServiceService as service,
+  type WatchEventsRequest,
 } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import type { Run, RunSummary } from '../../gen/stageplane/v1/run.js';
 import { dial, streamCall, unaryCall } from '../grpc/client.js';
 import { clientOptions } from '../grpc/client-options.js';
+import { type EventNews, followEvents } from './follow-events.js';
 import { followRun, type RunNews } from './follow-run.js';
 import { listNodes, listRuns } from './list-all.js';
 
@@ -58,6 +60,15 @@ export class Launcher {
   /** What happens to a run after a revision until it is DONE; resumes by itself when the connection breaks. */
   watchRun(runId: bigint, afterRevision = 0n, signal?: AbortSignal): AsyncGenerator<RunNews, void> {
     return followRun(this.#client, runId, afterRevision, signal ?? new AbortController().signal);
+  }
+
+  /**
+   * What happens to any run, until the loop over it is left or the signal fires; resumes by itself when the connection breaks.
+   *
+   * @param from default: with the first event kept
+   */
+  watchEvents(from?: WatchEventsRequest['from'], signal?: AbortSignal): AsyncGenerator<EventNews, void> {
+    return followEvents(this.#client, { from }, signal ?? new AbortController().signal);
   }
 
   /**

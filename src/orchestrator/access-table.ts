@@ -15,6 +15,7 @@ export const accessTable: Readonly<Record<string, readonly Role[]>> = {
   '/stageplane.v1.OrchestratorService/ListRuns': readers,
   '/stageplane.v1.OrchestratorService/GetRun': readers,
   '/stageplane.v1.OrchestratorService/WatchRun': readers,
+  '/stageplane.v1.OrchestratorService/WatchEvents': readers,
   '/stageplane.v1.OrchestratorService/GetStageLog': readers,
   '/stageplane.v1.OrchestratorService/ListNodes': readers,
   '/stageplane.v1.OrchestratorService/GetNode': readers,

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import type { AdminServiceService, GetServerInfoResponse } from '../../gen/stageplane/v1/admin_service.js';
+import { ignoredInAll } from '../core/machine/ignored-messages.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { accessCalls } from './access-calls.js';
@@ -31,7 +32,7 @@ export function adminService(
         revision: world.cluster.revision,
         connectedNodes: connected.length,
         activeRuns: active.length,
-        ignoredMessages: BigInt(world.ignoredMessages),
+        ignoredMessages: BigInt(ignoredInAll(world.ignored)),
         now: new Date(),
         backup: backups.progress,
       };

@@ -60,3 +60,8 @@ export function stageNotFound(run: { runId: RunId; stages: readonly unknown[] },
   const message = `run ${run.runId} has no stage ${index}, only 0 to ${run.stages.length - 1}: ask for one of those`;
   return new RpcError(status.NOT_FOUND, 'STAGE_NOT_FOUND', message);
 }
+
+export function revisionAhead(after: bigint): RpcError {
+  const message = `revision ${after} is not committed yet: read again what is there and watch from its own revision`;
+  return new RpcError(status.OUT_OF_RANGE, 'REVISION_AHEAD', message);
+}

@@ -1,15 +1,21 @@
+import type { KeyHolder } from '../core/key-holder.js';
 import type { CallContext } from '../grpc/open-call.js';
 import { type PeerIdentity, readIdentity } from '../pki/peer-identity.js';
 
 /** Who makes a call, as far as that can be known. */
 export type Caller =
   | { readonly kind: 'certificate'; readonly identity: PeerIdentity }
+  | { readonly kind: 'key'; readonly identity: KeyHolder }
   /** Over a socket that nobody but the orchestrator's own user can open. */
   | { readonly kind: 'local' }
   /** Somebody without a certificate; `address` has no port, which is another one each time. */
   | { readonly kind: 'stranger'; readonly address: string };
 
-export function callerOf({ certificate, peer }: Pick<CallContext, 'certificate' | 'peer'>): Caller {
+/** What a call shows of who makes it. */
+export type Shown = Pick<CallContext, 'certificate' | 'key' | 'peer'>;
+
+export function callerOf({ certificate, key, peer }: Shown): Caller {
+  if (key) return { kind: 'key', identity: key };
   const identity = certificate?.subject && readIdentity(certificate);
   if (identity) return { kind: 'certificate', identity };
   if (peer === 'unknown' || peer.startsWith('unix:')) return { kind: 'local' };
@@ -28,6 +34,7 @@ export function addressOf(peer: string): string {
 export function mayNameAnyFile(caller: Caller): boolean {
   switch (caller.kind) {
     case 'certificate':
+    case 'key':
       return caller.identity.role === 'admin';
     case 'local':
       return true;

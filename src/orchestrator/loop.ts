@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
-import type { WallMillis } from '../core/ids.js';
+import type { Millis, WallMillis } from '../core/ids.js';
 import { limits } from '../core/limits.js';
 import type { Changes } from '../core/machine/changes.js';
 import { Draft } from '../core/machine/draft.js';
@@ -39,13 +39,25 @@ export interface Testimony {
   confirm(): void;
 }
 
+/** Hears how long things take, in milliseconds. */
+export interface LoopMeter {
+  /** An event has waited for its turn. */
+  waited(millis: number): void;
+  turned(millis: number): void;
+}
+
+interface QueuedEvent {
+  readonly event: ClusterEvent;
+  readonly since: Millis;
+}
+
 /**
  * The single writer. A turn takes all that arrived, steps the pure machine, commits once and then performs: whoever
  * reads the world between turns sees committed state alone.
  */
 export class Loop {
   readonly calls = new Calls();
-  private queue: ClusterEvent[] = [];
+  private queue: QueuedEvent[] = [];
   private scheduled = false;
   private stopped = false;
   private room: (() => void)[] = [];
@@ -64,13 +76,19 @@ export class Loop {
     private readonly performer: Performer,
     private readonly logger: Logger,
     private readonly witness?: Witness | undefined,
+    private readonly meter?: LoopMeter | undefined,
   ) {
     this.beatAgain();
   }
 
+  /** Events that wait for their turn. */
+  get waiting(): number {
+    return this.queue.length;
+  }
+
   post(event: ClusterEvent): void {
     if (this.stopped) return;
-    this.queue.push(event);
+    this.queue.push({ event, since: this.clock.now() });
     this.schedule();
   }
 
@@ -120,9 +138,12 @@ export class Loop {
     this.scheduled = false;
     if (this.stopped) return;
     this.noticeStall();
-    const events = this.queue.slice(0, limits.eventsPerTurn);
-    this.queue = this.queue.slice(events.length);
-    this.run([...this.owed, ...events]);
+    const began = this.clock.now();
+    const taken = this.queue.slice(0, limits.eventsPerTurn);
+    this.queue = this.queue.slice(taken.length);
+    if (this.meter) for (const { since } of taken) this.meter.waited(began - since);
+    this.run([...this.owed, ...taken.map(({ event }) => event)]);
+    this.meter?.turned(this.clock.now() - began);
     if (this.queue.length > 0) this.schedule();
     if (this.queue.length < limits.queuedPerSession) this.wake();
   }

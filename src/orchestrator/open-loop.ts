@@ -9,7 +9,7 @@ import { openWorld } from '../core/machine/world.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from './clock.js';
 import type { FailPoint } from './fail-point.js';
-import { Loop, type Performer, type Witness } from './loop.js';
+import { Loop, type LoopMeter, type Performer, type Witness } from './loop.js';
 import { createPerformer } from './performer.js';
 import { Sessions } from './sessions.js';
 import { sha256 } from './sha256.js';
@@ -32,6 +32,7 @@ export interface LoopParts {
   readonly witness?: Witness | undefined;
   /** Looks on: what it gives back is what the loop hands its turns to. */
   readonly observe?: ((performer: Performer) => Performer) | undefined;
+  readonly meter?: LoopMeter | undefined;
 }
 
 export interface OpenLoop {
@@ -84,6 +85,7 @@ export function openLoop(parts: LoopParts): OpenLoop {
     failPoint,
     logger,
     witness,
+    meter,
     observe = (performer) => performer,
   } = parts;
   const { world, effects } = openWorld(stored, clock.now(), timings);
@@ -102,7 +104,7 @@ export function openLoop(parts: LoopParts): OpenLoop {
     failPoint,
     logger,
   });
-  const loop = new Loop(world, store, rules, clock, observe(performer), logger, witness);
+  const loop = new Loop(world, store, rules, clock, observe(performer), logger, witness, meter);
   performer.performAll(effects);
   loop.postFirst({ kind: 'orchestrator-started' });
   const stop = () => {

@@ -5,12 +5,13 @@ import type { ClusterEvent } from '../core/machine/events.js';
 import type { StoredWorld } from '../core/machine/state.js';
 import type { Timings } from '../core/machine/timings.js';
 import type { EdgeFlags } from '../edge-gateway/open-node-gateway.js';
-import { nextPort } from '../grpc/next-port.js';
-import { markSecure, readAuthorityFolder } from '../pki/authority-folder.js';
+import { enrollAddressBeside } from '../grpc/default-ports.js';
+import { readAuthorityFolder } from '../pki/authority-folder.js';
 import { certificateDigest } from '../pki/certificate-digest.js';
 import type { Credentials } from '../pki/credential-folder.js';
 import { authorityFolder, isInitialised } from '../pki/is-initialised.js';
 import { issueOrchestratorNode } from '../pki/issue-orchestrator-node.js';
+import { markSecure } from '../pki/security-mark.js';
 import { serialNumber } from '../pki/serial-number.js';
 import { prepareDataFolder } from '../process/data-folder.js';
 import { lockFolder } from '../process/folder-lock.js';
@@ -22,11 +23,21 @@ import { refusalsTo } from './audit/refusals-to.js';
 import { systemClock } from './clock.js';
 import { type FailPoint, withFailPoint } from './fail-point.js';
 import { Gatekeeper } from './gatekeeper.js';
+import { Metrics } from './metrics/metrics.js';
 import { ModelLibrary } from './model-library.js';
 import { openAddressProblem } from './open-address.js';
+import { type HttpListening, openHttp } from './open-http.js';
 import { beginEpoch, openLoop } from './open-loop.js';
 import type { Security } from './security.js';
-import { type Inside, type Listening, openAdminServer, openEnrollmentServer, openPublicServer } from './servers.js';
+import {
+  type Inside,
+  type Listening,
+  type OrchestratorBodies,
+  openAdminServer,
+  openEnrollmentServer,
+  openPublicServer,
+  orchestratorBodies,
+} from './servers.js';
 import { StartupError } from './startup-error.js';
 import { openDataPlane } from './text/data-plane.js';
 import type { TokenEndpoints } from './text/token-endpoints.js';
@@ -39,8 +50,12 @@ export interface OrchestratorConfig {
   readonly models: readonly string[];
   /** Where a relative path is looked for when somebody names it who may name every file; default `models`. */
   readonly operatorModels?: readonly string[] | undefined;
-  /** `host:port` where those without a certificate redeem tokens; by default the port after `listen`. Only after `init`. */
+  /** `host:port` where those without a certificate redeem tokens; by default two ports after `listen`. Only after `init`. */
   readonly enrollListen?: string | undefined;
+  /** `host:port` of HTTP; nobody is served over HTTP without it. */
+  readonly http?: string | undefined;
+  /** Nobody asked for that address: when somebody else has it, the rest starts without HTTP. */
+  readonly isHttpOptional?: boolean;
   /** Milliseconds of the certificates that it issues; default `limits.certificateMillis`. */
   readonly certificateLifetime?: number | undefined;
   /** Nobody shows a certificate, in words: refused where `init` was run. */
@@ -62,6 +77,8 @@ export interface Orchestrator {
   readonly address: string;
   /** Where tokens are redeemed; undefined where nobody needs one. */
   readonly enrollAddress: string | undefined;
+  /** Where HTTP is served, such as `http://127.0.0.1:7071`; undefined when it is not. */
+  readonly httpUrl: string | undefined;
   /** Path of the socket of AdminService. */
   readonly adminSocket: string;
   /** Ends sessions and calls in good order; resolves when nothing is left. */
@@ -72,7 +89,8 @@ export interface Orchestrator {
 
 /** Starts the orchestrator. Rejects with StartupError or StoreError, whose message says what to do. */
 export async function startOrchestrator(config: OrchestratorConfig): Promise<Orchestrator> {
-  refuseOpenAddress(config);
+  refuseOpenAddress(config, config.listen);
+  if (config.http !== undefined) refuseOpenAddress(config, config.http);
   const folder = prepareDataFolder(config.dataFolder);
   if (folder.kind === 'refused') throw new StartupError(folder.reason, folder.message);
   const lock = lockFolder(folder.path);
@@ -88,7 +106,8 @@ export async function startOrchestrator(config: OrchestratorConfig): Promise<Orc
 async function withStore(config: OrchestratorConfig, unlock: () => void): Promise<Orchestrator> {
   const { dataFolder, logger } = config;
   const opened = openSqliteStore(dataFolder, { newClusterId: randomUUID });
-  const store = config.failPoint ? withFailPoint(opened, config.failPoint) : opened;
+  const metrics = new Metrics();
+  const store = metrics.measure(config.failPoint ? withFailPoint(opened, config.failPoint) : opened);
   const servers: Listening[] = [];
   let end: (error?: Error) => void = () => {};
   const done = new Promise<void>((resolve, reject) => {
@@ -112,19 +131,26 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
     end(failure);
   };
   try {
-    started = await startLoop(config, store, (error) => {
+    started = await startLoop(config, { store, metrics }, (error) => {
       // Nothing more may be decided on a state that may not be the stored one (I11).
       started?.stopLoop();
       void stop(error);
     });
     const { inside } = started;
-    servers.push(await openPublicServer(inside, config.listen));
+    const bodies = orchestratorBodies(inside);
+    servers.push(await openPublicServer(inside, bodies, config.listen));
     const { address } = servers[0]!;
     const enrollAddress = await openEnrollment(config, inside, servers);
+    const http = await openHttpPort(config, inside, bodies);
+    if (http) servers.push(http);
+    const httpUrl = http?.url;
     servers.push(await openAdminServer(inside, dataFolder, address));
     const { epoch } = inside.loop.world.cluster;
-    logger.info({ address, dataFolder, epoch, ...(enrollAddress && { enrollAddress }) }, 'orchestrator ready');
-    return { address, enrollAddress, adminSocket: adminSocketOf(dataFolder), stop: () => stop(), done };
+    logger.info(
+      { address, dataFolder, epoch, ...(enrollAddress && { enrollAddress }), ...(httpUrl && { httpUrl }) },
+      'orchestrator ready',
+    );
+    return { address, enrollAddress, httpUrl, adminSocket: adminSocketOf(dataFolder), stop: () => stop(), done };
   } catch (error) {
     await stop();
     throw error;
@@ -139,9 +165,22 @@ async function openEnrollment(
 ): Promise<string | undefined> {
   const { security } = inside;
   if (!security) return undefined;
-  const enrollment = await openEnrollmentServer(inside, security, enrollListen ?? nextPort(listen));
+  const enrollment = await openEnrollmentServer(inside, security, enrollListen ?? enrollAddressBeside(listen));
   servers.push(enrollment);
   return enrollment.address;
+}
+
+async function openHttpPort(
+  { http, isHttpOptional = false, logger }: OrchestratorConfig,
+  inside: Inside,
+  bodies: OrchestratorBodies,
+): Promise<HttpListening | undefined> {
+  if (http === undefined) return undefined;
+  return openHttp(inside, bodies, http).catch((error: unknown) => {
+    if (!isHttpOptional || !(error instanceof StartupError)) throw error;
+    logger.warn({ listen: http, why: error.message }, 'no dashboard and no HTTP API, name another address with --http');
+    return undefined;
+  });
 }
 
 interface Started {
@@ -150,7 +189,11 @@ interface Started {
   closeDataPlane(): Promise<void>;
 }
 
-async function startLoop(config: OrchestratorConfig, store: Store, fail: (error: Error) => void): Promise<Started> {
+async function startLoop(
+  config: OrchestratorConfig,
+  { store, metrics }: { store: Store; metrics: Metrics },
+  fail: (error: Error) => void,
+): Promise<Started> {
   const { logger, timings, edges: flags = {}, tokenEndpoints, failPoint } = config;
   const stored = beginEpoch(store, logger);
   const { cluster } = stored;
@@ -162,7 +205,7 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
   const credentials = security && (await nodeCredentials(security));
   const { endpoints, close: closeDataPlane } = tokenEndpoints
     ? { endpoints: tokenEndpoints(post), close: async () => {} }
-    : await openDataPlane({ cluster, flags, credentials, library, post, logger });
+    : await openDataPlane({ cluster, flags, credentials, library, post, followAnswer: metrics.answers.follow, logger });
   const opened = openLoop({
     store,
     stored,
@@ -173,10 +216,13 @@ async function startLoop(config: OrchestratorConfig, store: Store, fail: (error:
     failPoint,
     logger,
     witness: audit,
+    observe: metrics.observe,
+    meter: metrics.loop,
   });
   const { loop, sessions, hub } = opened;
+  metrics.open(loop, hub);
   const stopLoop = () => opened.stop();
-  const inside = { loop, store, sessions, hub, library, endpoints, security, audit, logger };
+  const inside = { loop, store, sessions, hub, library, endpoints, security, audit, metrics, logger };
   return { inside, stopLoop, closeDataPlane };
 }
 
@@ -209,7 +255,10 @@ async function nodeCredentials({ authority, ca }: Security): Promise<Credentials
   return { ca, ...(await issueOrchestratorNode(authority, subject)) };
 }
 
-function refuseOpenAddress({ listen, insecure, trustNetwork = false, dataFolder, logger }: OrchestratorConfig): void {
+function refuseOpenAddress(
+  { insecure, trustNetwork = false, dataFolder, logger }: OrchestratorConfig,
+  listen: string,
+): void {
   if (isInitialised(dataFolder)) {
     if (!insecure) return;
     const message = `the data folder ${dataFolder} was initialised, and everyone shows a certificate there: leave out --insecure`;

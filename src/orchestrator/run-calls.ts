@@ -25,13 +25,13 @@ export function runCalls(loop: Loop, sessions: Sessions, endpoints: TokenEndpoin
   const viewed = (id: RunId) => ({ run: { ...runView(world, find(id)), textLoad: endpoints.find(id)?.load } });
 
   return {
-    async getRun(request, { certificate }) {
+    async getRun(request, context) {
       const { run } = viewed(runId(request.runId));
-      return { run: viewsFor(certificate).run(run) };
+      return { run: viewsFor(context).run(run) };
     },
 
-    async listRuns(request, { certificate }) {
-      const views = viewsFor(certificate);
+    async listRuns(request, context) {
+      const views = viewsFor(context);
       const newestFirst = [...world.runs.values()].reverse();
       const wanted = request.activeOnly ? newestFirst.filter((run) => run.phase !== 'DONE') : newestFirst;
       const page = takePage(

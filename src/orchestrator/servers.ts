@@ -37,6 +37,7 @@ import { Backups } from './backups.js';
 import { drainCall } from './drain-call.js';
 import { certificateService, enrollmentService } from './enrollment-service.js';
 import type { Loop } from './loop.js';
+import type { Metrics } from './metrics/metrics.js';
 import type { ModelLibrary } from './model-library.js';
 import { nodeCalls } from './node-calls.js';
 import { planCalls } from './plan-calls.js';
@@ -47,6 +48,7 @@ import { StartupError } from './startup-error.js';
 import { generateCalls } from './text/generate-call.js';
 import type { TokenEndpoints } from './text/token-endpoints.js';
 import { watchCalls } from './watch-calls.js';
+import { watchEventsCall } from './watch-events-call.js';
 import type { WatchHub } from './watch-hub.js';
 
 /** What the services stand on. */
@@ -60,8 +62,11 @@ export interface Inside {
   /** Absent where nobody has to show a certificate. */
   readonly security: Security | undefined;
   readonly audit: AuditLog;
+  readonly metrics: Metrics;
   readonly logger: Logger;
 }
+
+export type OrchestratorBodies = ServiceBodies<typeof OrchestratorServiceService>;
 
 export interface Listening {
   /** `host:port` with the real port. */
@@ -71,23 +76,31 @@ export interface Listening {
 
 const publicServices = ['stageplane.v1.OrchestratorService', 'stageplane.v1.NodeAgentService'];
 
-/** Opens the TCP port of launchers and agents. Rejects with StartupError. */
-export async function openPublicServer(inside: Inside, listen: string): Promise<Listening> {
-  const { loop, store, sessions, hub, library, endpoints, security, audit, logger } = inside;
-  const streams = new OpenStreams();
-  const interceptors = security ? [security.gatekeeper.interceptor] : [];
-  const { server, connections } = newServer(publicBounds, logger, { interceptors });
-  const health = new Health(publicServices);
+/** What launchers may call, by whatever door; every call is recorded. */
+export function orchestratorBodies(inside: Inside): OrchestratorBodies {
+  const { loop, store, sessions, hub, library, endpoints, audit } = inside;
   const calls = {
     ...planCalls(loop, library),
     ...runCalls(loop, sessions, endpoints),
     ...generateCalls({ loop, store, hub, endpoints }),
     ...watchCalls(loop, store, hub),
+    ...watchEventsCall(loop, store, hub),
     ...nodeCalls(loop),
     ...drainCall(loop, hub),
   };
+  return audited(OrchestratorServiceService, calls, auditedOrchestratorMethods, audit);
+}
+
+/** Opens the TCP port of launchers and agents. Rejects with StartupError. */
+export async function openPublicServer(inside: Inside, bodies: OrchestratorBodies, listen: string): Promise<Listening> {
+  const { loop, sessions, security, audit, metrics, logger } = inside;
+  const streams = new OpenStreams();
+  const interceptors = security ? [security.gatekeeper.interceptor] : [];
+  const watch = { onCallOver: metrics.calls.grpcCall };
+  const { server, connections } = newServer(publicBounds, logger, { interceptors }, watch);
+  const health = new Health(publicServices);
   const add = addAudited(server, audit, { logger, streams });
-  add(OrchestratorServiceService, calls, auditedOrchestratorMethods);
+  addService(server, OrchestratorServiceService, bodies, { logger, streams });
   add(NodeAgentServiceService, agentService(loop, sessions), {});
   if (security) add(CertificateServiceService, certificateService(loop, security), auditedCertificateMethods);
   health.addTo(server, streams);
@@ -108,9 +121,9 @@ export async function openPublicServer(inside: Inside, listen: string): Promise<
 
 /** Opens the port of those who have no certificate yet. Rejects with StartupError. */
 export async function openEnrollmentServer(inside: Inside, security: Security, listen: string): Promise<Listening> {
-  const { loop, audit, logger } = inside;
+  const { loop, audit, metrics, logger } = inside;
   const streams = new OpenStreams();
-  const { server, connections } = newServer(enrollBounds, logger);
+  const { server, connections } = newServer(enrollBounds, logger, {}, { onCallOver: metrics.calls.grpcCall });
   const add = addAudited(server, audit, { logger, streams });
   add(EnrollmentServiceService, enrollmentService(loop, security), auditedEnrollmentMethods);
   const tls = tlsOf(security, false);
@@ -123,16 +136,16 @@ export async function openEnrollmentServer(inside: Inside, security: Security, l
   };
 }
 
-function tlsOf({ ca, server }: Security, askClients: boolean): TlsOptions {
+export function tlsOf({ ca, server }: Security, askClients: boolean): TlsOptions {
   return serverTls({ ca, ...server }, askClients);
 }
 
 /** Opens AdminService on a socket in the data folder that its owner alone can use. Rejects with StartupError. */
 export async function openAdminServer(inside: Inside, dataFolder: string, listenAddress: string): Promise<Listening> {
-  const { loop, store, security, audit, logger } = inside;
+  const { loop, store, security, audit, metrics, logger } = inside;
   const backups = new Backups(store, dataFolder);
   const streams = new OpenStreams();
-  const { server, connections } = newServer(localBounds, logger);
+  const { server, connections } = newServer(localBounds, logger, {}, { onCallOver: metrics.calls.grpcCall });
   const facts = { version, listenAddress, dataFolder, startedAt: new Date() };
   const calls = { ...adminService(loop, facts, { backups, security, logger }), ...auditCalls(store, audit) };
   addAudited(server, audit, { logger, streams })(AdminServiceService, calls, auditedAdminMethods);
@@ -155,7 +168,7 @@ function addAudited(server: Server, audit: AuditLog, surroundings: HandlerSurrou
   ) => addService(server, service, audited(service, bodies, methods, audit), surroundings);
 }
 
-function boundOrThrow(bound: BindResult): Bound {
+export function boundOrThrow(bound: BindResult): Bound {
   if (bound.kind === 'refused') throw new StartupError(bound.reason, bound.message);
   return bound;
 }

@@ -1,4 +1,3 @@
-import type { PeerCertificate } from 'node:tls';
 import {
   type Run,
   type RunCause,
@@ -7,7 +6,7 @@ import {
   StageFaultReason,
 } from '../../gen/stageplane/v1/run.js';
 import type { RunState } from '../core/machine/state.js';
-import { readIdentity } from '../pki/peer-identity.js';
+import { callerOf, type Shown } from './caller.js';
 
 /** What a caller may read of runs. */
 export interface RunViews {
@@ -39,8 +38,9 @@ const withoutText: RunViews = {
 };
 
 /** By what the caller has shown; who need not show anything reads everything. */
-export function viewsFor(certificate: PeerCertificate | undefined): RunViews {
-  return certificate && readIdentity(certificate)?.role === 'viewer' ? withoutText : whole;
+export function viewsFor(shown: Shown): RunViews {
+  const caller = callerOf(shown);
+  return 'identity' in caller && caller.identity.role === 'viewer' ? withoutText : whole;
 }
 
 /** The token endpoint is the one process that has texts, and what a template says of messages may quote them. */

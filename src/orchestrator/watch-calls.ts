@@ -1,4 +1,3 @@
-import { status } from '@grpc/grpc-js';
 import type {
   OrchestratorServiceService,
   WatchNodesResponse,
@@ -8,10 +7,10 @@ import { type NodeId, type Revision, type RunId, revision, runId } from '../core
 import { isLastEvent } from '../core/is-last-event.js';
 import { limits } from '../core/limits.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
-import { RpcError } from '../grpc/rpc-error.js';
 import type { StreamWriter } from '../grpc/stream-writer.js';
 import type { Store } from '../store/store.js';
-import { runNotFound } from './answer-errors.js';
+import { revisionAhead, runNotFound } from './answer-errors.js';
+import { bookmark } from './bookmark.js';
 import type { Loop } from './loop.js';
 import { nodeView } from './node-view.js';
 import { type RunViews, viewsFor } from './viewer-view.js';
@@ -23,13 +22,13 @@ type Stream = StreamWriter<WatchRunResponse>;
 /** Watches: ordered, unique, atomic per commit, resumable and bookmarked (I10). */
 export function watchCalls(loop: Loop, store: Store, hub: WatchHub): Pick<Bodies, 'watchRun' | 'watchNodes'> {
   return {
-    async watchRun(request, stream, { certificate }) {
+    async watchRun(request, stream, context) {
       const id = runId(request.runId);
       const leave = hub.admit();
       try {
         if (!loop.world.runs.has(id)) throw runNotFound(id);
         if (request.afterRevision > loop.world.cluster.revision) throw revisionAhead(request.afterRevision);
-        const views = viewsFor(certificate);
+        const views = viewsFor(context);
         await replay({ store, stream, views }, id, revision(request.afterRevision));
         // Turns begin in setImmediate: between the last empty page and the subscription no commit can slip in.
         bookmark(stream, loop.world.cluster.revision);
@@ -117,13 +116,4 @@ async function follow(
   });
   await stream.closed;
   stop();
-}
-
-function bookmark(stream: StreamWriter<WatchRunResponse> | StreamWriter<WatchNodesResponse>, at: Revision): void {
-  stream.write({ update: { $case: 'progress', value: { revision: at } } });
-}
-
-function revisionAhead(after: bigint): RpcError {
-  const message = `revision ${after} is not committed yet: read the run again and watch from its own revision`;
-  return new RpcError(status.OUT_OF_RANGE, 'REVISION_AHEAD', message);
 }

@@ -15,11 +15,13 @@ export interface RunUpdate {
 }
 
 type RunListener = (update: RunUpdate) => void;
+type EventListener = (events: readonly RunEvent[], revision: Revision) => void;
 type NodeListener = (ids: readonly NodeId[], revision: Revision) => void;
 
 /** Tells watchers what was committed. Delivery, queues and slow readers are their streams' business. */
 export class WatchHub {
   private readonly runs = new Map<RunId, Set<RunListener>>();
+  private readonly events = new Set<EventListener>();
   private readonly nodes = new Set<NodeListener>();
   private watchers = 0;
 
@@ -37,6 +39,10 @@ export class WatchHub {
     };
   }
 
+  get watching(): number {
+    return this.watchers;
+  }
+
   /** @returns ends the listening, as the one below */
   onRun(id: RunId, listener: RunListener): () => void {
     const listeners = this.runs.get(id) ?? new Set();
@@ -45,6 +51,12 @@ export class WatchHub {
       listeners.delete(listener);
       if (listeners.size === 0 && this.runs.get(id) === listeners) this.runs.delete(id);
     };
+  }
+
+  /** The listener hears all events of one commit at once, of whatever runs (I10). */
+  onEvents(listener: EventListener): () => void {
+    this.events.add(listener);
+    return () => this.events.delete(listener);
   }
 
   onNodes(listener: NodeListener): () => void {
@@ -59,6 +71,7 @@ export class WatchHub {
     revision: Revision,
   ): void {
     if (this.runs.size > 0) this.publishRuns(events, progress, revision);
+    if (events.length > 0) for (const listener of this.events) listener(events, revision);
     if (nodes.length > 0) for (const listener of this.nodes) listener(nodes, revision);
   }
 

@@ -1,13 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FolderRefusal, refusalOf } from '../process/folder-refusal.js';
+import { refusalOf } from '../process/folder-refusal.js';
 import { syncFolder } from '../process/sync-folder.js';
-import { type FileWritten, writeFileAtomically } from '../process/write-file-atomically.js';
+import { writeFileAtomically } from '../process/write-file-atomically.js';
 import { type Authority, type AuthorityFiles, readAuthority } from './authority.js';
-import { authorityFolder, isInitialised, securityMark } from './is-initialised.js';
+import { authorityFolder, isInitialised } from './is-initialised.js';
 import type { Credential } from './issue-server.js';
 import { readSecretFile } from './secret-file.js';
+import { markSecure } from './security-mark.js';
 
 /** What `stageplane init` leaves in the data folder of an orchestrator. */
 export interface AuthorityContent {
@@ -99,11 +100,6 @@ export function writeAuthorityFolder(
   } catch (error) {
     return refusalOf(error, dataFolder);
   }
-}
-
-/** From here on a start without the folder is refused: between two renames it is not there, nor after somebody removed it. */
-export function markSecure(dataFolder: string): FileWritten | FolderRefusal {
-  return writeFileAtomically(securityMark(dataFolder), 'stageplane init was run here: see pki\n');
 }
 
 /** Puts another certificate of the same key in place. Undefined when it is there, otherwise the sentence that says why not. */

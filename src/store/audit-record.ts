@@ -39,12 +39,12 @@ export interface AuditSubject {
 
 export interface AuditIdentity {
   /** `local` is the user of the orchestrator's machine; `several` are counted together, since they were too many. */
-  readonly kind: 'certificate' | 'local' | 'stranger' | 'several';
-  /** Of a certificate; else empty. */
+  readonly kind: 'certificate' | 'key' | 'local' | 'stranger' | 'several';
+  /** Of a certificate or a key; else empty. */
   readonly role: string;
-  /** Of the holder of a certificate or of a user; else empty. */
+  /** Of the holder of a certificate or of a key, or of a user; else empty. */
   readonly name: string;
-  /** Of a certificate; else empty. */
+  /** Of a certificate, or the id of a key; else empty. */
   readonly serial: string;
   /** Without a port; empty on a Unix socket. */
   readonly address: string;

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import type { RunEvent } from '../../gen/stageplane/v1/run.js';
 import type { TextAnswer } from '../../gen/stageplane/v1/token_endpoint.js';
-import type { NodeId, Revision, RunId } from '../core/ids.js';
+import { type NodeId, type Revision, type RunId, revision } from '../core/ids.js';
 import { limits } from '../core/limits.js';
 import type { CertificateRecord, TokenRecord } from '../core/machine/access-records.js';
 import type { Changes } from '../core/machine/changes.js';
@@ -38,7 +38,7 @@ export class MemoryStore implements Store {
   private readonly nodes = new Map<NodeId, NodeState>();
   private readonly runs = new Map<RunId, RunState>();
   private readonly requests = new Map<string, RequestRecord>();
-  private readonly events = new Map<RunId, RunEvent[]>();
+  private readonly ofRuns = new Map<RunId, RunEvent[]>();
   private readonly answers = new Map<RunId, TextAnswer>();
   private readonly footprints = new Map<string, FootprintRecord>();
   private readonly tokens = new Map<string, TokenRecord>();
@@ -102,7 +102,7 @@ export class MemoryStore implements Store {
     for (const record of changes.footprints) this.footprints.set(record.key, record);
     for (const id of deleted) {
       this.runs.delete(id);
-      this.events.delete(id);
+      this.ofRuns.delete(id);
       this.answers.delete(id);
     }
     replaceAll(this.tokens, changes.tokens);
@@ -127,8 +127,18 @@ export class MemoryStore implements Store {
   }
 
   runEvents(runId: RunId, afterRevision: Revision, limit: number): RunEvent[] {
-    const events = this.events.get(runId) ?? [];
+    const events = this.ofRuns.get(runId) ?? [];
     return events.filter((event) => event.revision > afterRevision).slice(0, limit);
+  }
+
+  events(afterRevision: Revision, limit: number): RunEvent[] {
+    return this.allEvents()
+      .filter((event) => event.revision > afterRevision)
+      .slice(0, limit);
+  }
+
+  revisionBeforeLast(count: number): Revision {
+    return revision(this.allEvents().at(-1 - count)?.revision ?? 0n);
   }
 
   answer(runId: RunId): TextAnswer | undefined {
@@ -139,7 +149,7 @@ export class MemoryStore implements Store {
 
   async backup(file: string, { signal }: BackupOptions): Promise<BackupOutcome> {
     if (signal.aborted) return { kind: 'cancelled' };
-    const content: Content = { world: this.load(), events: this.events, answers: this.answers, audit: this.audit };
+    const content: Content = { world: this.load(), events: this.ofRuns, answers: this.answers, audit: this.audit };
     try {
       const bytes = serialize(content);
       writeFileSync(file, bytes);
@@ -152,6 +162,10 @@ export class MemoryStore implements Store {
 
   close(): void {}
 
+  private allEvents(): RunEvent[] {
+    return ascending([...this.ofRuns.values()].flat(), (event) => event.revision);
+  }
+
   private checkEvent(event: RunEvent, changes: Changes): void {
     if (event.revision <= this.cluster.revision) throw new Error(`revision ${event.revision} was committed before`);
     this.checkRun(event.runId as RunId, changes, 'an event');
@@ -163,8 +177,8 @@ export class MemoryStore implements Store {
   }
 
   private appendEvent(event: RunEvent): void {
-    const events = this.events.get(event.runId as RunId) ?? [];
-    this.events.set(event.runId as RunId, [...events, event]);
+    const events = this.ofRuns.get(event.runId as RunId) ?? [];
+    this.ofRuns.set(event.runId as RunId, [...events, event]);
   }
 
   private forgetSpentRequests(): void {

@@ -45,6 +45,12 @@ export interface Store {
    */
   runEvents(runId: RunId, afterRevision: Revision, limit: number): RunEvent[];
 
+  /** Events of all runs with a revision above `afterRevision`, in the order of their revisions, at most `limit` (I10). */
+  events(afterRevision: Revision, limit: number): RunEvent[];
+
+  /** After which revision the newest `count` events come; 0 when there are not more than that. */
+  revisionBeforeLast(count: number): Revision;
+
   /** What a ONE_SHOT run answered; undefined when it has not, or the run is unknown. */
   answer(runId: RunId): TextAnswer | undefined;
 

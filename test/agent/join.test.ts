@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -54,6 +54,19 @@ test('an agent joins by token, and comes back by its certificate, with the token
     await agent.stop();
     await expect.poll(() => connected(orchestrator), patience).toEqual([]);
   }
+});
+
+test('an agent that has lost its certificates does not go on in plain text, and joins anew', async () => {
+  const orchestrator = await runSecured();
+  const flags = await joinFlags(orchestrator, 'alpha');
+  const first = startAgent(orchestrator.address, flags);
+  await expect.poll(() => connected(orchestrator), patience).toEqual(['2 alpha']);
+  await first.stop();
+  rmSync(join(flags.dataFolder, 'pki'), { recursive: true });
+  const bare = startAgent(orchestrator.address, { dataFolder: flags.dataFolder, name: undefined });
+  expect(await bare.done).toMatchObject({ kind: 'refused', message: expect.stringMatching(/join anew/) });
+  startAgent(orchestrator.address, { ...flags, join: await orchestrator.token('agent', 'alpha') });
+  await expect.poll(() => connected(orchestrator), patience).toEqual(['2 alpha']);
 });
 
 test('an agent renews its certificate and goes on under it', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { version } from '../../src/version.js';
 import { stageplane } from './child.js';
 
 describe('words that cannot be used', () => {
@@ -112,11 +113,13 @@ describe('help', () => {
   });
 });
 
-it('tells its version', async () => {
-  const { stdout } = await stageplane(['version']);
-  expect(stdout).toMatch(/^stageplane \d+\.\d+\.\d+\n$/);
-  expect(await stageplane(['--version'])).toMatchObject({ code: 0, stdout: stdout.replace('stageplane ', '') });
-  expect(JSON.parse((await stageplane(['version', '--json'])).stdout)).toEqual({
-    version: stdout.trim().split(' ')[1],
-  });
+it('tells its version, and all that two machines have to agree on', async () => {
+  const { code, stdout, stderr } = await stageplane(['version']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^stageplane \d+\.\d+\.\d+\nwire: +stageplane\.v1, agent protocol 1, worker protocol 1\n/);
+  expect(stdout).toMatch(/^engine fixture: +fixture 1$/m);
+  expect(await stageplane(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` });
+  const document = JSON.parse((await stageplane(['version', '--json'])).stdout);
+  expect(document).toMatchObject({ version, edgeRecord: 'MO01 version 1', node: process.versions.node });
+  expect(document.engines).toContainEqual({ name: 'fixture', offered: true, build: 'fixture 1' });
 });

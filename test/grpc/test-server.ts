@@ -39,7 +39,7 @@ export async function startTestServer(parts: TestServerParts = {}): Promise<Test
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const streams = new OpenStreams();
-  const { server, connections } = newServer({ ...publicBounds, ...parts.bounds }, logger, parts.options, parts.rates);
+  const { server, connections } = newServer({ ...publicBounds, ...parts.bounds }, logger, parts.options, parts);
   const surroundings = { logger, streams };
   addService(
     server,

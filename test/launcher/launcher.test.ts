@@ -40,6 +40,37 @@ describe('a launcher', () => {
     await expect(launcher.getRun(runId)).rejects.toBeInstanceOf(RpcError);
   });
 
+  it('goes on watching all runs when the orchestrator restarts, and sees each event once', async () => {
+    const { launcher, address, dataFolder, stop } = await launch();
+    await ScriptedAgent.join(address, 'alpha');
+    await launcher.createRun({ requestId: 'a', plan: samplePlan([2n]) });
+    const revisions: bigint[] = [];
+    let again: { readonly address: string } | undefined;
+    for await (const news of launcher.watchEvents()) {
+      if (news.kind === 'broken') {
+        again = await runOrchestrator({ dataFolder, listen: address });
+        await ScriptedAgent.join(address, 'beta');
+        await launcher.createRun({ requestId: 'b', plan: samplePlan([3n]) });
+        continue;
+      }
+      const { update } = news.update;
+      if (update?.$case === 'event') revisions.push(update.value.revision);
+      if (update?.$case === 'progress' && !again) await stop();
+      if (update?.$case === 'event' && update.value.runId === 2n) break;
+    }
+    expect(revisions).toEqual([...new Set(revisions)].sort((a, b) => Number(a - b)));
+    const from = { $case: 'last', value: 1 } as const;
+    for await (const news of launcher.watchEvents(from)) {
+      if (news.kind !== 'update') continue;
+      expect(news.update.update).toMatchObject({ $case: 'event', value: { runId: 2n } });
+      break;
+    }
+    const leave = AbortSignal.timeout(50);
+    for await (const news of launcher.watchEvents({ $case: 'last', value: 0 }, leave)) {
+      expect(news).toMatchObject({ update: { update: { $case: 'progress' } } });
+    }
+  });
+
   it('goes on watching when the orchestrator restarts', async () => {
     const { launcher, address, dataFolder, stop } = await launch();
     await ScriptedAgent.join(address, 'alpha');

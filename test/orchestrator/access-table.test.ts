@@ -13,7 +13,7 @@ const elsewhere = ['stageplane.v1.AdminService', 'stageplane.v1.EnrollmentServic
 
 // Written out a second time, since the table cannot vouch for itself.
 const spoken = {
-  viewer: ['ListRuns', 'GetRun', 'WatchRun', 'GetStageLog', 'ListNodes', 'GetNode', 'WatchNodes'],
+  viewer: ['ListRuns', 'GetRun', 'WatchRun', 'WatchEvents', 'GetStageLog', 'ListNodes', 'GetNode', 'WatchNodes'],
   launcher: ['InspectModel', 'PlanRun', 'CreateRun', 'StopRun', 'DeleteRun', 'Generate'],
   admin: ['CordonNode', 'UncordonNode', 'DrainNode', 'DeleteNode'],
 };

@@ -58,7 +58,7 @@ const short = ({ kind, identity, action, subject, code, reason }: AuditEvent) =>
 /** Methods that only look; whatever changes something is not among them. */
 const looks = [
   'GetServerInfo ListAuditEvents ListJoinTokens ListCertificates',
-  'InspectModel PlanRun GetRun ListRuns WatchRun GetStageLog ListNodes GetNode WatchNodes',
+  'InspectModel PlanRun GetRun ListRuns WatchRun WatchEvents GetStageLog ListNodes GetNode WatchNodes',
   // An agent's session: what its agent reports is in the events of the runs.
   'Subscribe',
 ].flatMap((names) => names.split(' '));
@@ -196,7 +196,9 @@ test('strangers, however many, do not hide what holders of certificates were ref
   const repeats = new Repeats();
   const refusal = (by: Partial<AuditIdentity>) =>
     repeats.take(sampleRecord(1, { kind: 'refusal', by: { ...sampleRecord(1).by, ...by } }));
-  const strangers = Array.from({ length: 500 }, (_, at) => refusal({ kind: 'stranger', address: `2001:db8::${at}` }));
+  const strangers = Array.from({ length: 500 }, (_, at) =>
+    refusal({ kind: 'stranger', serial: '', name: '', address: `2001:db8::${at}` }),
+  );
   expect(strangers.filter((record) => record !== undefined)).toHaveLength(limits.auditPerWindow);
   expect(refusal({ kind: 'certificate', serial: 'a1' })).toMatchObject({ by: { serial: 'a1' } });
   expect(repeats.drain()).toMatchObject([{ by: { kind: 'several' }, count: 400 }]);

@@ -33,6 +33,8 @@ function startLoop() {
     addAudit: (records) => inner.addAudit(records),
     auditRecords: (query) => inner.auditRecords(query),
     runEvents: (...args) => inner.runEvents(...args),
+    events: (...args) => inner.events(...args),
+    revisionBeforeLast: (...args) => inner.revisionBeforeLast(...args),
     answer: () => undefined,
     checkpoint: () => inner.checkpoint(),
     isBackup: false,

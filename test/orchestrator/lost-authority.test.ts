@@ -15,7 +15,7 @@ import { expect, test } from 'vitest';
 import { initialise } from '../../src/orchestrator/initialise.js';
 import { startOrchestrator } from '../../src/orchestrator/orchestrator.js';
 import { readAuthorityFolder } from '../../src/pki/authority-folder.js';
-import { securityMark } from '../../src/pki/is-initialised.js';
+import { securityMark } from '../../src/pki/security-mark.js';
 import { runSecured } from '../support/secured-orchestrator.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 

@@ -64,6 +64,16 @@ async function firstOf<T>(stream: AsyncIterable<T>): Promise<T | undefined> {
   return undefined;
 }
 
+/** A watch of all runs does not end, but says when it has told everything. */
+async function eventsUntilNow(client: OrchestratorServiceClient): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  for await (const { update } of streamCall(client, Service.watchEvents, { from: undefined })) {
+    if (update?.$case === 'progress') return seen;
+    seen.push(update);
+  }
+  return seen;
+}
+
 /** Every method of a viewer that answers with something of ours, asked of a run. */
 function askAll(client: OrchestratorServiceClient, runId: bigint): Record<string, () => Promise<unknown>> {
   const page = { pageSize: 0, pageToken: '' };
@@ -71,6 +81,7 @@ function askAll(client: OrchestratorServiceClient, runId: bigint): Record<string
     GetRun: () => unaryCall(client, Service.getRun, { runId }),
     ListRuns: () => unaryCall(client, Service.listRuns, { ...page, activeOnly: false }),
     WatchRun: () => collect(streamCall(client, Service.watchRun, { runId, afterRevision: 0n })),
+    WatchEvents: () => eventsUntilNow(client),
     GetStageLog: () => unaryCall(client, Service.getStageLog, { runId, stageIndex: 0, maxLines: 100 }),
     ListNodes: () => unaryCall(client, Service.listNodes, page),
     GetNode: () => unaryCall(client, Service.getNode, { nodeId: 2n }),
@@ -106,7 +117,7 @@ test('a viewer reads everything of a run but what its prompt says, wherever that
   });
   expect(run?.cause?.message).toContain('is told to launchers');
   const launchers = askAll(launcher, runId);
-  for (const method of ['GetRun', 'ListRuns', 'WatchRun']) {
+  for (const method of ['GetRun', 'ListRuns', 'WatchRun', 'WatchEvents']) {
     expect(textOf(await launchers[method]!())).toContain('4711');
   }
 });

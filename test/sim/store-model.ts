@@ -61,6 +61,14 @@ export class StoreModel implements Store {
     return this.#inner.runEvents(...args);
   }
 
+  events(...args: Parameters<Store['events']>): RunEvent[] {
+    return this.#inner.events(...args);
+  }
+
+  revisionBeforeLast(...args: Parameters<Store['revisionBeforeLast']>) {
+    return this.#inner.revisionBeforeLast(...args);
+  }
+
   answer(...args: Parameters<Store['answer']>) {
     return this.#inner.answer(...args);
   }

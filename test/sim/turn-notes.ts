@@ -1,12 +1,13 @@
 import { StageFaultReason, StagePhase } from '../../gen/stageplane/v1/run.js';
 import { runId } from '../../src/core/ids.js';
 import type { Draft } from '../../src/core/machine/draft.js';
+import { ignoredInAll } from '../../src/core/machine/ignored-messages.js';
 import type { RunState, World } from '../../src/core/machine/state.js';
 import type { Simulation } from './simulation.js';
 
 /** Counts what a turn came to. @param lastRuns as the turn before left them */
 export function countTurn(sim: Simulation, world: World, turn: Draft, lastRuns: ReadonlyMap<bigint, RunState>): void {
-  if (turn.ignoredMessages > 0) sim.hit('stale message ignored');
+  if (ignoredInAll(turn.ignored) > 0) sim.hit('stale message ignored');
   for (const effect of turn.effects) {
     if (effect.kind === 'say' && effect.message.includes('grace is extended')) sim.hit('mass loss extended the grace');
     if (effect.kind === 'close-session') sim.hit(`session refused ${effect.why.reason}`);

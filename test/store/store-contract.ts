@@ -192,6 +192,32 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
       expect(store.runEvents(runId(1n), revision(5n), 1)).toEqual([mine[2]]);
     });
 
+    test('reads the events of all runs in order, and knows where the newest begin (I10, I12)', () => {
+      expect([store.events(revision(0n), 10), store.revisionBeforeLast(0)]).toEqual([[], 0n]);
+      const first = createRunChanges(store.load().cluster);
+      const second = createRunChanges(first.cluster);
+      store.commit(first);
+      store.commit(second);
+      const more = [
+        sampleEvent(runId(2n), revision(3n)),
+        sampleEvent(runId(1n), revision(5n)),
+        sampleEvent(runId(2n), revision(6n)),
+      ];
+      store.commit(changesOf({ ...second.cluster, revision: revision(6n) }, { events: more }));
+      restart();
+      const read = (after: bigint, limit: number) =>
+        store.events(revision(after), limit).map((event) => event.revision);
+      expect(read(0n, 10)).toEqual([1n, 2n, 3n, 5n, 6n]);
+      expect(read(2n, 2)).toEqual([3n, 5n]);
+      expect(read(6n, 10)).toEqual([]);
+      expect(read(2n ** 64n - 1n, 10)).toEqual([]);
+      expect(store.events(revision(3n), 10)).toEqual(more.slice(1));
+      expect([0, 1, 3, 4, 5, 1000].map((count) => store.revisionBeforeLast(count))).toEqual([6n, 5n, 2n, 1n, 0n, 0n]);
+      store.commit(changesOf(store.load().cluster, { deletedRuns: [runId(2n)] }));
+      expect(read(0n, 10)).toEqual([1n, 5n]);
+      expect(store.revisionBeforeLast(1)).toBe(1n);
+    });
+
     test('knows no events of an unknown run, nor above any revision that a launcher may ask for', () => {
       store.commit(createRunChanges(store.load().cluster));
       const uint64 = 2n ** 64n - 1n;

@@ -20,6 +20,8 @@ export interface RunningOrchestrator extends Orchestrator {
 interface Options {
   readonly dataFolder?: string;
   readonly listen?: string;
+  readonly http?: string;
+  readonly isHttpOptional?: boolean;
   readonly models?: readonly string[];
   readonly timings?: Partial<Timings>;
   /** Real token endpoints; without them they are ready at once, as stages of scripted agents have no edges. */
@@ -31,6 +33,8 @@ export async function runOrchestrator(options: Options = {}): Promise<RunningOrc
   const dataFolder = options.dataFolder ?? temporaryFolder();
   const orchestrator = await startOrchestrator({
     listen: options.listen ?? '127.0.0.1:0',
+    http: options.http,
+    isHttpOptional: options.isHttpOptional ?? false,
     dataFolder,
     models: options.models ?? [],
     insecure: false,

@@ -20,7 +20,7 @@ import { temporaryFolder } from './temporary-folder.js';
 export type SecuredOrchestrator = Awaited<ReturnType<typeof runSecured>>;
 
 type SecuredOptions = Partial<
-  Pick<OrchestratorConfig, 'dataFolder' | 'certificateLifetime' | 'models' | 'tokenEndpoints' | 'logger'>
+  Pick<OrchestratorConfig, 'certificateLifetime' | 'dataFolder' | 'http' | 'models' | 'tokenEndpoints' | 'logger'>
 >;
 
 /** A real orchestrator whose folder was initialised, on free ports, stopped with the test. */
@@ -30,6 +30,7 @@ export async function runSecured(options: SecuredOptions = {}) {
   if (made.kind === 'refused' && made.reason !== 'ALREADY_INITIALISED') throw new Error(made.message);
   const orchestrator = await startOrchestrator({
     listen: '127.0.0.1:0',
+    http: options.http,
     dataFolder,
     models: options.models ?? [],
     insecure: false,

@@ -131,6 +131,25 @@ export interface StageLoadProgress {
   progress?: LoadProgress | undefined;
 }
 
+export interface WatchEventsRequest {
+  /** Where to begin; unset is the first event kept. */
+  from?:
+    | //
+    /** Events after this revision: a bookmark, or the last event seen. */
+    { $case: "afterRevision"; value: bigint }
+    | //
+    /** With the newest events, so many; 0 is only what happens from now on, above 1000 is 1000. */
+    { $case: "last"; value: number }
+    | undefined;
+}
+
+export interface WatchEventsResponse {
+  /** Exactly one is set. */
+  update?: { $case: "event"; value: RunEvent } | //
+  /** Everything up to this revision has been sent: whole commits. */
+  { $case: "progress"; value: WatchProgress } | undefined;
+}
+
 export interface StopRunRequest {
   runId: bigint;
 }
@@ -1603,6 +1622,213 @@ export const StageLoadProgress: MessageFns<StageLoadProgress> = {
     message.progress = (object.progress !== undefined && object.progress !== null)
       ? LoadProgress.fromPartial(object.progress)
       : undefined;
+    return message;
+  },
+};
+
+function createBaseWatchEventsRequest(): WatchEventsRequest {
+  return { from: undefined };
+}
+
+export const WatchEventsRequest: MessageFns<WatchEventsRequest> = {
+  encode(message: WatchEventsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.from?.$case) {
+      case "afterRevision":
+        if (BigInt.asUintN(64, message.from.value) !== message.from.value) {
+          throw new globalThis.Error("value provided for field message.from.value of type uint64 too large");
+        }
+        writer.uint32(8).uint64(message.from.value);
+        break;
+      case "last":
+        writer.uint32(16).uint32(message.from.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchEventsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchEventsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.from = { $case: "afterRevision", value: reader.uint64() as bigint };
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.from = { $case: "last", value: reader.uint32() };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WatchEventsRequest {
+    return {
+      from: isSet(object.afterRevision)
+        ? { $case: "afterRevision", value: BigInt(object.afterRevision) }
+        : isSet(object.after_revision)
+        ? { $case: "afterRevision", value: BigInt(object.after_revision) }
+        : isSet(object.last)
+        ? { $case: "last", value: globalThis.Number(object.last) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: WatchEventsRequest): unknown {
+    const obj: any = {};
+    if (message.from?.$case === "afterRevision") {
+      obj.afterRevision = message.from.value.toString();
+    } else if (message.from?.$case === "last") {
+      obj.last = Math.round(message.from.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WatchEventsRequest>, I>>(base?: I): WatchEventsRequest {
+    return WatchEventsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WatchEventsRequest>, I>>(object: I): WatchEventsRequest {
+    const message = createBaseWatchEventsRequest();
+    switch (object.from?.$case) {
+      case "afterRevision": {
+        if (object.from?.value !== undefined && object.from?.value !== null) {
+          message.from = { $case: "afterRevision", value: BigInt(object.from.value) };
+        }
+        break;
+      }
+      case "last": {
+        if (object.from?.value !== undefined && object.from?.value !== null) {
+          message.from = { $case: "last", value: object.from.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseWatchEventsResponse(): WatchEventsResponse {
+  return { update: undefined };
+}
+
+export const WatchEventsResponse: MessageFns<WatchEventsResponse> = {
+  encode(message: WatchEventsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.update?.$case) {
+      case "event":
+        RunEvent.encode(message.update.value, writer.uint32(10).fork()).join();
+        break;
+      case "progress":
+        WatchProgress.encode(message.update.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchEventsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchEventsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.update = { $case: "event", value: RunEvent.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.update = { $case: "progress", value: WatchProgress.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WatchEventsResponse {
+    return {
+      update: isSet(object.event)
+        ? { $case: "event", value: RunEvent.fromJSON(object.event) }
+        : isSet(object.progress)
+        ? { $case: "progress", value: WatchProgress.fromJSON(object.progress) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: WatchEventsResponse): unknown {
+    const obj: any = {};
+    if (message.update?.$case === "event") {
+      obj.event = RunEvent.toJSON(message.update.value);
+    } else if (message.update?.$case === "progress") {
+      obj.progress = WatchProgress.toJSON(message.update.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WatchEventsResponse>, I>>(base?: I): WatchEventsResponse {
+    return WatchEventsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WatchEventsResponse>, I>>(object: I): WatchEventsResponse {
+    const message = createBaseWatchEventsResponse();
+    switch (object.update?.$case) {
+      case "event": {
+        if (object.update?.value !== undefined && object.update?.value !== null) {
+          message.update = { $case: "event", value: RunEvent.fromPartial(object.update.value) };
+        }
+        break;
+      }
+      case "progress": {
+        if (object.update?.value !== undefined && object.update?.value !== null) {
+          message.update = { $case: "progress", value: WatchProgress.fromPartial(object.update.value) };
+        }
+        break;
+      }
+    }
     return message;
   },
 };
@@ -3544,6 +3770,19 @@ export const OrchestratorServiceService = {
     responseSerialize: (value: WatchRunResponse): Buffer => Buffer.from(WatchRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): WatchRunResponse => WatchRunResponse.decode(value),
   },
+  /**
+   * Every committed event of all runs, from where the request says on, then each new one; does not end by itself. A run that
+   * is deleted takes its events along: who comes later does not see them, nor that they were there.
+   */
+  watchEvents: {
+    path: "/stageplane.v1.OrchestratorService/WatchEvents" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: WatchEventsRequest): Buffer => Buffer.from(WatchEventsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): WatchEventsRequest => WatchEventsRequest.decode(value),
+    responseSerialize: (value: WatchEventsResponse): Buffer => Buffer.from(WatchEventsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): WatchEventsResponse => WatchEventsResponse.decode(value),
+  },
   /** Stops a run. Stopping a run that is already ending changes nothing. */
   stopRun: {
     path: "/stageplane.v1.OrchestratorService/StopRun" as const,
@@ -3678,6 +3917,11 @@ export interface OrchestratorServiceServer extends UntypedServiceImplementation 
   listRuns: handleUnaryCall<ListRunsRequest, ListRunsResponse>;
   /** Every committed event of a run, from a revision on; ends after the event that makes the run DONE. */
   watchRun: handleServerStreamingCall<WatchRunRequest, WatchRunResponse>;
+  /**
+   * Every committed event of all runs, from where the request says on, then each new one; does not end by itself. A run that
+   * is deleted takes its events along: who comes later does not see them, nor that they were there.
+   */
+  watchEvents: handleServerStreamingCall<WatchEventsRequest, WatchEventsResponse>;
   /** Stops a run. Stopping a run that is already ending changes nothing. */
   stopRun: handleUnaryCall<StopRunRequest, StopRunResponse>;
   /** Forgets a run that is DONE. */
@@ -3798,6 +4042,16 @@ export interface OrchestratorServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<WatchRunResponse>;
+  /**
+   * Every committed event of all runs, from where the request says on, then each new one; does not end by itself. A run that
+   * is deleted takes its events along: who comes later does not see them, nor that they were there.
+   */
+  watchEvents(request: WatchEventsRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchEventsResponse>;
+  watchEvents(
+    request: WatchEventsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<WatchEventsResponse>;
   /** Stops a run. Stopping a run that is already ending changes nothing. */
   stopRun(
     request: StopRunRequest,

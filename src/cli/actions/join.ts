@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { nextPort } from '../../grpc/next-port.js';
+import { enrollAddressBeside } from '../../grpc/default-ports.js';
 import { RpcError } from '../../grpc/rpc-error.js';
 import { writeCredentials } from '../../pki/credential-folder.js';
 import { clientFolder } from '../../pki/find-credentials.js';
@@ -19,7 +19,7 @@ export async function joinAction({ values, output }: Invocation<JoinValues>): Pr
     const message = 'the token is none, or was not copied as a whole: it begins with sp1 and has three parts';
     return output.fail(usageFailure([{ field: '', message }]));
   }
-  const address = values.enroll ?? nextPort(values.orchestrator);
+  const address = values.enroll ?? enrollAddressBeside(values.orchestrator);
   try {
     const defaultName =
       userInfo()

@@ -1,4 +1,5 @@
 import { defaultTimings, type Timings } from '../../core/machine/timings.js';
+import { httpAddressBeside } from '../../grpc/default-ports.js';
 import { FAIL_POINT_VARIABLE, type FailPoint, readFailPoint } from '../../orchestrator/fail-point.js';
 import { type Orchestrator, startOrchestrator } from '../../orchestrator/orchestrator.js';
 import type { Invocation } from '../command.js';
@@ -25,6 +26,8 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
   const started = await startOrchestrator({
     listen: values.listen,
     enrollListen: values.enrollListen,
+    http: values.http === 'off' ? undefined : (values.http ?? httpAddressBeside(values.listen)),
+    isHttpOptional: values.http === undefined,
     certificateLifetime: values.certificateLifetime,
     dataFolder: values.data,
     models: values.models,
@@ -60,9 +63,11 @@ function timingsOf(values: OrchestratorValues): Timings {
   };
 }
 
-function announce(output: Output, { address, enrollAddress, adminSocket }: Orchestrator): void {
-  if (output.json) return output.jsonLine({ address, ...(enrollAddress && { enrollAddress }), adminSocket });
+function announce(output: Output, { address, enrollAddress, httpUrl, adminSocket }: Orchestrator): void {
+  const more = { ...(enrollAddress && { enrollAddress }), ...(httpUrl && { httpUrl }) };
+  if (output.json) return output.jsonLine({ address, ...more, adminSocket });
   output.print(`orchestrator listening on ${address}, admin socket ${adminSocket}`);
+  if (httpUrl) output.print(`dashboard and HTTP API on ${httpUrl}`);
   if (enrollAddress) output.print(`everyone shows a certificate; tokens are redeemed on ${enrollAddress}`);
 }
 

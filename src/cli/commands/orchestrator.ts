@@ -6,7 +6,7 @@ import { defineCommand } from '../command.js';
 import { DEFAULT_ADDRESS, jsonSetting, logSettings } from '../config/common-settings.js';
 import { defaultDataFolder } from '../config/default-folder.js';
 import { edgeSettings } from '../config/edge-settings.js';
-import { readAddress, readDuration, readFolder, readModelsFolder } from '../config/readers.js';
+import { readAddress, readAddressOrOff, readDuration, readFolder, readModelsFolder } from '../config/readers.js';
 import { list, optional, required, toggle, type Values } from '../config/setting.js';
 import type { Violation } from '../failure.js';
 import { formatDuration } from '../format/duration.js';
@@ -20,7 +20,13 @@ const settings = {
   }),
   enrollListen: optional(readAddress, {
     placeholder: '<host:port>',
-    description: 'where tokens are redeemed, after `stageplane init`; default: the port after that of --listen',
+    description: 'where tokens are redeemed, after `stageplane init`; default: two ports after that of --listen',
+    environment: true,
+  }),
+  http: optional(readAddressOrOff, {
+    placeholder: '<host:port>',
+    description:
+      'where the dashboard and the OpenAI-compatible endpoint are, or off; default: on this machine, the port after that of --listen',
     environment: true,
   }),
   certificateLifetime: required(readDuration(1, limits.longestCertificateMillis), {
@@ -86,6 +92,7 @@ function period(description: string, fallback: number, least = 1) {
 
 function check({
   listen,
+  http,
   data,
   insecure,
   trustNetwork,
@@ -95,11 +102,17 @@ function check({
   const problems: Violation[] = [];
   const isSecure = data !== undefined && isInitialised(data);
   const isToldTwice = insecure !== false && trustNetwork !== false;
-  const exposed = listen === undefined || isToldTwice || isSecure ? undefined : openAddressProblem(listen);
-  if (exposed !== undefined) problems.push({ field: '--listen', message: exposed });
+  if (!isToldTwice && !isSecure) {
+    problems.push(...openAddress('--listen', listen), ...openAddress('--http', http === 'off' ? undefined : http));
+  }
   if (lease && heartbeat !== undefined && lease <= heartbeat) {
     const message = `${formatDuration(lease)} is no longer than the heartbeat, ${formatDuration(heartbeat)}; every lease would end between two heartbeats`;
     problems.push({ field: '--lease', message });
   }
   return problems;
+}
+
+function openAddress(field: string, address: string | undefined): readonly Violation[] {
+  const message = address === undefined ? undefined : openAddressProblem(address);
+  return message === undefined ? [] : [{ field, message }];
 }

@@ -3,9 +3,9 @@ import { jsonSetting } from '../config/common-settings.js';
 
 export const versionCommand = defineCommand({
   name: 'version',
-  summary: 'show the version of stageplane',
+  summary: 'show what is installed here: versions, protocols, engines',
   settings: jsonSetting,
   operands: {},
-  examples: ['version'],
+  examples: ['version', 'version --json | jq .engines'],
   load: async () => (await import('../actions/version.js')).showVersion,
 });

@@ -28,6 +28,10 @@ export const readAddress: Reader<string> = (text) =>
     ? { kind: 'read', value: text }
     : refused('is no address; write host:port, such as 127.0.0.1:7070');
 
+/** `host:port`, or `off`. */
+export const readAddressOrOff: Reader<string> = (text) =>
+  text === 'off' ? { kind: 'read', value: text } : readAddress(text);
+
 /** What a client dials: `host:port` or `unix:/path`. */
 export const readTarget: Reader<string> = (text) =>
   /^unix:.+/.test(text) || parseListenAddress(text)

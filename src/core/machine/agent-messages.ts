@@ -32,14 +32,18 @@ export function deliveryRefused(draft: Draft, session: SessionId, deliveryId: bi
  */
 export function stageReported(draft: Draft, session: SessionId, report: StageReport): void {
   const state = draft.session(session);
-  if (!state) return;
+  if (!state) {
+    draft.ignored['old-session'] += 1;
+    return;
+  }
   const key: StageKey = {
     runId: runId(report.runId),
     stageIndex: report.stageIndex,
     generation: report.generation,
   };
-  if (findStage(draft, key)?.stage.nodeId === state.nodeId) takeReport(draft, key, report);
-  else if (!takeLastWord(draft, key, report, state)) draft.ignoredMessages += 1;
+  const stage = findStage(draft, key)?.stage;
+  if (stage?.nodeId === state.nodeId) takeReport(draft, key, report);
+  else if (!takeLastWord(draft, key, report, state)) draft.ignored[stage ? 'foreign-stage' : 'old-generation'] += 1;
   if (report.report?.$case === 'loading') return;
   draft.send(session, { $case: 'reportAck', value: { reportIds: [report.reportId] } });
 }
@@ -65,7 +69,7 @@ function takeReport(draft: Draft, key: StageKey, { report }: StageReport): void 
       stageStopped(draft, key);
       break;
     case undefined:
-      draft.ignoredMessages += 1;
+      draft.ignored['out-of-date'] += 1;
   }
   settleRun(draft, key.runId);
 }
@@ -101,7 +105,7 @@ function takeDelivery(draft: Draft, session: SessionId, deliveryId: bigint): Una
   const state: SessionState | undefined = draft.session(session);
   const delivery = state?.unanswered.get(deliveryId);
   if (!state || !delivery) {
-    draft.ignoredMessages += 1;
+    draft.ignored[state ? 'out-of-date' : 'old-session'] += 1;
     return undefined;
   }
   const unanswered = new Map(state.unanswered);

@@ -14,7 +14,7 @@ export function answerEnded(draft: Draft, id: RunId, generation: number, answer:
   const run = oneShotRun(draft, id, generation);
   const begun = run?.phase === 'RUNNING' || run?.phase === 'TEARING_DOWN' || run?.phase === 'DONE';
   // The answer that completed a run is the answer, whatever is said after it.
-  if (!run || !begun || run.outcome === 'COMPLETED') return ignore(draft);
+  if (!run || !begun || run.outcome === 'COMPLETED') return ignore(draft, run);
   draft.answers.set(id, answer);
   if (answer.done?.reason === TextDoneReason.TEXT_DONE_REASON_UNAVAILABLE) return;
   moveRun(draft, id, 'generation-completed');
@@ -22,7 +22,8 @@ export function answerEnded(draft: Draft, id: RunId, generation: number, answer:
 
 /** The prompt cannot be answered, and the run is for nothing else. */
 export function answerFailed(draft: Draft, id: RunId, generation: number, fault: StageFault): void {
-  if (oneShotRun(draft, id, generation)?.phase !== 'RUNNING') return ignore(draft);
+  const run = oneShotRun(draft, id, generation);
+  if (run?.phase !== 'RUNNING') return ignore(draft, run);
   faultRun(draft, id, fault, 'token-endpoint');
 }
 
@@ -31,6 +32,6 @@ function oneShotRun(draft: Draft, id: RunId, generation: number): RunState | und
   return run?.generation === generation && run.mode === RunMode.RUN_MODE_ONE_SHOT ? run : undefined;
 }
 
-function ignore(draft: Draft): void {
-  draft.ignoredMessages += 1;
+function ignore(draft: Draft, run: RunState | undefined): void {
+  draft.ignored[run ? 'out-of-date' : 'old-generation'] += 1;
 }

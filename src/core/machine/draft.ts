@@ -15,6 +15,7 @@ import type { Changes } from './changes.js';
 import type { AccessRefusal, Answer, Effect, LogFields } from './effects.js';
 import type { CallId, Timer } from './events.js';
 import { forgetOldRecords } from './forget-old-records.js';
+import { addIgnored, noneIgnored } from './ignored-messages.js';
 import { countAfter, idsOfDeleted, putLast, replaceAll, replaceNode } from './overlay.js';
 import type { Rules } from './rules.js';
 import type {
@@ -52,7 +53,7 @@ export class Draft {
   /** Answers of this turn: the store has them from now on, the world never. */
   readonly answers = new Map<RunId, TextAnswer>();
   readonly access: AccessDraft;
-  ignoredMessages = 0;
+  readonly ignored = noneIgnored();
 
   private hasPlanned = false;
   private readonly nodes = new Map<NodeId, NodeState | undefined>();
@@ -268,7 +269,7 @@ export class Draft {
   /** Makes the turn the world's truth. Called once, after the commit (I4). */
   applyTo(world: World): void {
     world.cluster = this.cluster;
-    world.ignoredMessages += this.ignoredMessages;
+    addIgnored(world.ignored, this.ignored);
     for (const [id, node] of this.nodes) replaceNode(world, id, node);
     replaceAll(world.runs, this.runs);
     replaceAll(world.contacts, this.contacts);

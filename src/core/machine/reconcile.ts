@@ -78,7 +78,7 @@ function takeEntry(draft: Draft, key: StageKey, entry: HeldStage): void {
 export function stageStopped(draft: Draft, key: StageKey): void {
   const phase = findStage(draft, key)?.stage.phase;
   if (phase === 'STOPPED' || phase === undefined) {
-    draft.ignoredMessages += 1;
+    draft.ignored[phase ? 'out-of-date' : 'old-generation'] += 1;
     return;
   }
   if (phase !== 'STOPPING' && phase !== 'LOST') {

@@ -29,7 +29,7 @@ export function moveStage(
   const found = findStage(draft, key);
   const phase = found && nextStagePhase(found.stage.phase, trigger);
   if (!found || !phase) {
-    draft.ignoredMessages += 1;
+    draft.ignored[found ? 'out-of-date' : 'old-generation'] += 1;
     return false;
   }
   const { run, stage } = found;
@@ -81,14 +81,14 @@ export function faultStage(
 ): void {
   const found = findStage(draft, key);
   if (!found || found.stage.fault) {
-    draft.ignoredMessages += 1;
+    draft.ignored[found ? 'out-of-date' : 'old-generation'] += 1;
     return;
   }
   const { stage } = found;
   const moves = nextStagePhase(stage.phase, trigger) !== undefined;
   // A stage that is being stopped keeps its phase, but its fault may be the true cause.
   if (!moves && stage.phase !== 'STOPPING') {
-    draft.ignoredMessages += 1;
+    draft.ignored['out-of-date'] += 1;
     return;
   }
   if (moves) moveStage(draft, key, trigger);

@@ -64,7 +64,10 @@ export function receiveHeartbeat(draft: Draft, heartbeat: Heartbeat): void {
   const { session, sequence, usage } = heartbeat;
   const state = draft.session(session);
   const contact = state && draft.contact(state.nodeId);
-  if (!state || !contact) return;
+  if (!state || !contact) {
+    draft.ignored['old-session'] += 1;
+    return;
+  }
   draft.putContact(state.nodeId, {
     ...contact,
     usage,

@@ -15,6 +15,7 @@ import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import type { Millis, NodeId, Revision, RunId, SessionId, WallMillis } from '../ids.js';
 import type { ModelCuts } from '../planner/model-cuts.js';
 import type { CertificateRecord, TokenRecord } from './access-records.js';
+import type { IgnoredMessages } from './ignored-messages.js';
 import type { RunOutcome, RunPhase } from './run-transitions.js';
 import type { StagePhase } from './stage-transitions.js';
 
@@ -226,8 +227,8 @@ export interface World {
   readonly sessions: Map<SessionId, SessionState>;
   /** Runs with a stage on the node that is not STOPPED. */
   readonly placements: Map<NodeId, ReadonlySet<RunId>>;
-  /** Messages of an old session or generation, which changed nothing. */
-  ignoredMessages: number;
+  /** Since the start. */
+  readonly ignored: IgnoredMessages;
 }
 
 /** The durable part of the world, as the store gives it back. */

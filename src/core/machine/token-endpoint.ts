@@ -55,7 +55,8 @@ export function tokenEndpointLost(draft: Draft, id: RunId, generation: number, f
 /** The run whose endpoint this is. One that was closed, or is of another generation, changes nothing (I6). */
 function runWithEndpoint(draft: Draft, id: RunId, generation: number): RunState | undefined {
   const run = draft.run(id);
-  if (run?.generation === generation && run.volatile.endpoint !== undefined) return run;
-  draft.ignoredMessages += 1;
+  const isCurrent = run?.generation === generation;
+  if (isCurrent && run.volatile.endpoint !== undefined) return run;
+  draft.ignored[isCurrent ? 'out-of-date' : 'old-generation'] += 1;
   return undefined;
 }

@@ -1,6 +1,7 @@
 import type { Millis, NodeId, RunId } from '../ids.js';
 import { millis } from '../ids.js';
 import type { Effect } from './effects.js';
+import { noneIgnored } from './ignored-messages.js';
 import { awaitsRestart } from './restart-policy.js';
 import type { StoredWorld, World } from './state.js';
 import type { Timings } from './timings.js';
@@ -35,7 +36,7 @@ export function openWorld(stored: StoredWorld, now: Millis, timings: Timings): {
     ),
     sessions: new Map(),
     placements: placementsOf(stored),
-    ignoredMessages: 0,
+    ignored: noneIgnored(),
   };
   const effects: Effect[] = stored.nodes.map((node) => ({
     kind: 'arm',

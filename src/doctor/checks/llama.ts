@@ -1,10 +1,8 @@
-import { outputOf } from '../../agent/output-of.js';
+import { toldBuilds } from '../../agent/told-builds.js';
 import { ownWorker } from '../../agent/worker-program.js';
-import { limits } from '../../core/limits.js';
 import { findLlamaPackage } from '../../worker/engine/llama/llama-package.js';
 import { type Check, ok, skipped, warning } from '../check.js';
 
-/** In a process of its own: native code that does not suit this machine ends the process that loads it. */
 export const llamaCheck: Check = {
   name: 'llama.cpp library',
   roles: ['agent'],
@@ -16,8 +14,7 @@ export const llamaCheck: Check = {
         ? skipped(message)
         : warning(message, 'until then runs here use engine fixture');
     }
-    const [command = '', ...words] = ownWorker().tellBuilds ?? [];
-    const build = buildIn(await outputOf(command, words, limits.engineBuildsMillis));
+    const { 'llama.cpp': build } = await toldBuilds(ownWorker());
     if (build !== undefined) return ok(`${build} loads, and its structs are as expected`);
     return warning(
       `${library.folder} is the right package, but does not load here`,
@@ -25,11 +22,3 @@ export const llamaCheck: Check = {
     );
   },
 };
-
-function buildIn(output: string | undefined): string | undefined {
-  try {
-    return JSON.parse(output ?? '')['llama.cpp'];
-  } catch {
-    return undefined;
-  }
-}

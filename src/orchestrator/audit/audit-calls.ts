@@ -86,6 +86,7 @@ function eventOf({ id, kind, at, since, by, method, target, runId, nodeId, ...re
 function nameOf({ kind, role, name, address }: AuditIdentity): string {
   switch (kind) {
     case 'certificate':
+    case 'key':
       return `${role} ${name}`;
     case 'local':
       return `${name} on this machine`;

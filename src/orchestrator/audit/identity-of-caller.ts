@@ -1,15 +1,18 @@
 import { userInfo } from 'node:os';
-import type { CallContext } from '../../grpc/open-call.js';
 import type { AuditIdentity } from '../../store/audit-record.js';
-import { addressOf, callerOf } from '../caller.js';
+import { addressOf, callerOf, type Shown } from '../caller.js';
 
 /** Who made a call, as the audit log has it. */
-export function identityOfCaller(context: Pick<CallContext, 'certificate' | 'peer'>): AuditIdentity {
-  const caller = callerOf(context);
+export function identityOfCaller(shown: Shown): AuditIdentity {
+  const caller = callerOf(shown);
   switch (caller.kind) {
     case 'certificate': {
       const { role, name, serial } = caller.identity;
-      return { kind: 'certificate', role, name, serial, address: addressOf(context.peer) };
+      return { kind: 'certificate', role, name, serial, address: addressOf(shown.peer) };
+    }
+    case 'key': {
+      const { role, name, id } = caller.identity;
+      return { kind: 'key', role, name, serial: id, address: addressOf(shown.peer) };
     }
     case 'local':
       // The socket lets in nobody else but root, who cannot be told from anybody.

@@ -44,7 +44,7 @@ export class Repeats {
 
 /** What a refused call was about is the caller's to invent, so it makes no difference. */
 function likeness({ kind, by, method, code, reason, target }: AuditRecord): string {
-  const who = [by.kind, by.serial, by.name, by.kind === 'certificate' ? '' : by.address];
+  const who = [by.kind, by.serial, by.name, by.serial === '' ? by.address : ''];
   return JSON.stringify([kind, ...who, method, code, reason, kind === 'use' ? target : '']);
 }
 

@@ -10,6 +10,7 @@ import type { Credentials } from '../../pki/credential-folder.js';
 import type { ModelLibrary } from '../model-library.js';
 import { StartupError } from '../startup-error.js';
 import { findTokenizer } from './find-tokenizer.js';
+import type { EndpointSurroundings } from './run-endpoint.js';
 import { EndpointProcesses, type TokenEndpoints } from './token-endpoints.js';
 
 export interface DataPlaneOptions {
@@ -19,6 +20,7 @@ export interface DataPlaneOptions {
   readonly credentials: Credentials | undefined;
   readonly library: ModelLibrary;
   readonly post: (event: ClusterEvent) => void;
+  readonly followAnswer: EndpointSurroundings['followAnswer'];
   readonly logger: Logger;
 }
 
@@ -33,7 +35,7 @@ const HEALTH_EVERY_MILLIS = 2_000;
 
 /** The orchestrator as a node of the data plane: its edge gateway, and an endpoint per run. Rejects with StartupError. */
 export async function openDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
-  const { cluster, flags, credentials, library, post, logger } = options;
+  const { cluster, flags, credentials, library, post, followAnswer, logger } = options;
   const { clusterId, epoch } = cluster;
   const nodeId = ORCHESTRATOR_NODE_ID;
   const opened = await openNodeGateway({
@@ -54,6 +56,7 @@ export async function openDataPlane(options: DataPlaneOptions): Promise<DataPlan
       nodeId,
       epoch,
       inboundSocket,
+      followAnswer,
       findTokenizer: (run) => findTokenizer(library, run),
       host: {
         timings: { ...defaultWorkerTimings, healthEvery: HEALTH_EVERY_MILLIS },

@@ -31,6 +31,8 @@ export interface EndpointSurroundings {
   readonly inboundSocket: (run: RunState) => string;
   /** The file with the tokenizer of a run. Rejects with a sentence for people. */
   readonly findTokenizer: (run: RunState) => Promise<string>;
+  /** Looks on at an answer: what it gives back is told of it. */
+  readonly followAnswer: (reader: AnswerReader) => AnswerReader;
   readonly host: EndpointHostOptions;
   readonly logger: Logger;
 }
@@ -70,7 +72,7 @@ export class RunEndpoint {
 
   /** Only while it is ready. Gives the id by which the answer is acknowledged and cancelled. */
   generate(request: Omit<GenerateText, 'requestId'>, reader: AnswerReader): string {
-    return this.#host!.generate(request, reader);
+    return this.#host!.generate(request, this.around.followAnswer(reader));
   }
 
   acknowledge(requestId: string, tokens: number): void {

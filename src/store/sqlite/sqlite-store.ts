@@ -41,7 +41,7 @@ export class SqliteStore implements Store {
   private readonly nodes;
   private readonly runs;
   private readonly requests;
-  private readonly events;
+  private readonly eventRows;
   private readonly answers;
   private readonly footprints;
   private readonly tokens;
@@ -60,7 +60,7 @@ export class SqliteStore implements Store {
     this.nodes = nodeRows(db);
     this.runs = runRows(db);
     this.requests = requestRows(db, bounds.requestRecords ?? limits.requestRecords);
-    this.events = eventRows(db);
+    this.eventRows = eventRows(db);
     this.answers = answerRows(db);
     this.footprints = footprintRows(db, bounds.footprintRecords ?? limits.footprintRecords);
     this.tokens = tokenRows(db);
@@ -100,7 +100,15 @@ export class SqliteStore implements Store {
   }
 
   runEvents(runId: RunId, afterRevision: Revision, limit: number): RunEvent[] {
-    return withStoreErrors(this.folder, () => this.events.after(runId, afterRevision, limit));
+    return withStoreErrors(this.folder, () => this.eventRows.after(runId, afterRevision, limit));
+  }
+
+  events(afterRevision: Revision, limit: number): RunEvent[] {
+    return withStoreErrors(this.folder, () => this.eventRows.ofAll(afterRevision, limit));
+  }
+
+  revisionBeforeLast(count: number): Revision {
+    return withStoreErrors(this.folder, () => this.eventRows.revisionBeforeLast(count));
   }
 
   answer(runId: RunId): TextAnswer | undefined {
@@ -124,7 +132,7 @@ export class SqliteStore implements Store {
     for (const { before, after } of changes.runs) this.runs.put(before, after);
     for (const request of changes.requests) this.requests.put(request);
     // A run may come and go within one turn: then there is no row that its events and answer could refer to.
-    for (const event of changes.events) if (!deleted.has(event.runId as RunId)) this.events.add(event);
+    for (const event of changes.events) if (!deleted.has(event.runId as RunId)) this.eventRows.add(event);
     for (const answer of changes.answers) if (!deleted.has(answer.runId)) this.answers.put(answer);
     for (const record of changes.footprints) this.footprints.put(record);
     for (const id of deleted) this.runs.delete(id);

@@ -5,13 +5,16 @@ import type { SessionEngine } from './session-engine.js';
 export interface EngineEntry {
   /** Devices it can use, as in `Device.device_id`. */
   readonly devices: readonly string[];
-  /** What decides its arithmetic on this machine; undefined when that cannot be told. May load native code. */
+  /** Whether `build` and `make` load native code, which ends the process where it does not suit the machine. */
+  readonly isNative: boolean;
+  /** What decides its arithmetic on this machine; undefined when that cannot be told. */
   build(): Promise<string | undefined>;
   make(): Promise<SessionEngine>;
 }
 
 const fixture: EngineEntry = {
   devices: ['cpu'],
+  isNative: false,
   // Integers and 32-bit floats of JavaScript: the same everywhere.
   build: async () => 'fixture 1',
   make: async () => {
@@ -23,6 +26,7 @@ const fixture: EngineEntry = {
 
 const llama: EngineEntry = {
   devices: ['cpu'],
+  isNative: true,
   build: async () => {
     const { openLlamaLibrary } = await import('./llama/llama-library.js');
     const { libraryBuild } = await import('./llama/library-build.js');

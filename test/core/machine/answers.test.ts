@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StageFaultReason as Reason } from '../../../gen/stageplane/v1/run.js';
 import { type TextAnswer, TextDone, TextDoneReason } from '../../../gen/stageplane/v1/token_endpoint.js';
+import { ignoredInAll } from '../../../src/core/machine/ignored-messages.js';
 import { step } from '../../../src/core/machine/step.js';
 import { created, fault, run1, running } from './two-stage-run.js';
 
@@ -45,7 +46,7 @@ describe('an answer', () => {
       memory.step({ kind: 'answer-ended', ...run1, generation: 2, answer: ended });
       memory.step({ kind: 'answer-failed', ...run1, fault: fault(Reason.STAGE_FAULT_REASON_PROMPT_REFUSED) });
       expect(memory.run(1)).toEqual(before);
-      expect(memory.world.ignoredMessages).toBe(3);
+      expect(ignoredInAll(memory.world.ignored)).toBe(3);
       expect(memory.turn!.answers.size).toBe(0);
     }
   });

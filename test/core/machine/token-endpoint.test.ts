@@ -45,7 +45,7 @@ describe('a token endpoint', () => {
     const stopped = memory.run(1);
     memory.step({ kind: 'token-endpoint-ready', ...run1 });
     expect(memory.run(1)).toEqual(stopped);
-    expect(memory.world.ignoredMessages).toBe(4);
+    expect(memory.world.ignored).toMatchObject({ 'old-generation': 3, 'out-of-date': 1 });
   });
 
   it('that misses the deadline of edges is named with both its neighbours and what to check', () => {

@@ -1,0 +1,118 @@
+import type { Server } from 'node:http';
+import type { TlsOptions } from 'node:tls';
+import cookie from '@fastify/cookie';
+import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify';
+import type { Logger } from 'pino';
+import { limits } from '../core/limits.js';
+import type { BindResult } from '../grpc/bind-result.js';
+import { bindRefusal } from '../grpc/bind-tcp.js';
+import { parseListenAddress } from '../grpc/listen-address.js';
+import type { LocalCaller } from '../grpc/local-calls.js';
+import { health } from './health.js';
+import { type HttpRefusal, refusal } from './http-refusal.js';
+import { refusalOf } from './refusal-of.js';
+import { securityHeaders } from './security-headers.js';
+import { type Admission, admit } from './visitor.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whoever asks, for calls on their behalf; its signal fires when they are gone. Absent on public routes. */
+    caller: LocalCaller;
+  }
+  interface FastifyContextConfig {
+    /** Answers everybody, without a key: it tells nothing of the pool. */
+    readonly isPublic?: boolean;
+  }
+}
+
+export interface HttpConfig {
+  /** `host:port`; port 0 lets the system choose. */
+  readonly listen: string;
+  readonly admission: Admission;
+  /** Absent for plain HTTP. */
+  readonly tls?: TlsOptions | undefined;
+  /** What it serves: each adds its routes. */
+  readonly doors: readonly FastifyPluginAsync[];
+  /** A request was answered. @param route its method and the pattern that it met, such as `GET /metrics` */
+  readonly onAnswered?: ((route: string, statusCode: number) => void) | undefined;
+  readonly logger: Logger;
+}
+
+/** Opens the HTTP port. Resolves with why not when it cannot listen. */
+export async function openHttpServer({
+  listen,
+  admission,
+  tls,
+  doors,
+  onAnswered = () => {},
+  logger,
+}: HttpConfig): Promise<BindResult> {
+  const app = newApp(logger, tls);
+  await app.register(cookie);
+  app.decorateRequest('caller');
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(securityHeaders);
+    if (request.routeOptions.config.isPublic) return undefined;
+    const visitor = admit(request, admission);
+    if ('reason' in visitor) return sendRefusal(reply, visitor);
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    request.caller = { ...visitor, signal: gone.signal };
+    return undefined;
+  });
+  app.addHook('onResponse', async ({ routeOptions: { method, url } }, { statusCode }) => {
+    onAnswered(url === undefined ? 'unknown' : `${method} ${url}`, statusCode);
+  });
+  await app.register(health);
+  for (const door of doors) await app.register(door);
+  return bind(app, listen);
+}
+
+function newApp(logger: Logger, tls: TlsOptions | undefined): FastifyInstance {
+  const bounds = {
+    bodyLimit: limits.httpBodyBytes,
+    requestTimeout: limits.httpRequestMillis,
+    keepAliveTimeout: limits.httpIdleMillis,
+    http: { maxHeaderSize: limits.httpHeaderBytes },
+    forceCloseConnections: 'idle' as const,
+  };
+  const options = { ...bounds, ...(tls && { https: { ...tls, maxHeaderSize: limits.httpHeaderBytes } }) };
+  const app = Fastify(options as typeof bounds) as unknown as FastifyInstance;
+  (app.server as Server).maxConnections = limits.httpConnections;
+  app.setErrorHandler((thrown, request, reply) => {
+    const log = logger.child({ method: request.routeOptions.url ?? 'unknown', peer: request.ip });
+    return sendRefusal(reply, refusalOf(thrown, log));
+  });
+  app.setNotFoundHandler({ preHandler: [] }, ({ method, url }, reply) =>
+    sendRefusal(reply, refusal(404, 'NO_SUCH_PAGE', `there is no ${method} ${url.slice(0, 200)} here: see /`)),
+  );
+  return app;
+}
+
+function sendRefusal(
+  reply: { code(statusCode: number): { send(body: unknown): unknown } },
+  { statusCode, ...error }: HttpRefusal,
+) {
+  return reply.code(statusCode).send({ error });
+}
+
+async function bind(app: FastifyInstance, listen: string): Promise<BindResult> {
+  const parsed = parseListenAddress(listen);
+  if (!parsed)
+    return { kind: 'refused', reason: 'INVALID_ADDRESS', message: `"${listen}" is no address; write host:port` };
+  try {
+    await app.listen(parsed);
+  } catch (error) {
+    return bindRefusal(listen, error as NodeJS.ErrnoException, '--http');
+  }
+  const { port } = app.server.address() as { readonly port: number };
+  const address = `${listen.slice(0, listen.lastIndexOf(':'))}:${port}`;
+  return { kind: 'bound', address, drain: (graceMillis) => close(app, graceMillis) };
+}
+
+/** What is being answered may end by itself, for a while. */
+async function close(app: FastifyInstance, graceMillis: number): Promise<void> {
+  const patience = setTimeout(() => (app.server as Server).closeAllConnections(), graceMillis);
+  await app.close();
+  clearTimeout(patience);
+}
