@@ -160,6 +160,14 @@ test('a SAMPLING is for the last stage, before the rows that it is about, and un
   expect(decodeSampling(encodeSampling(sampling))).toEqual({ kind: 'read', sampling });
 });
 
+test('a SAMPLING costs nothing, and does not wait behind pieces of others', async () => {
+  accept(1n, 0, tokenBytes([1, 2]));
+  accept(2n, MORE, tokenBytes([1, 2]));
+  accept(3n, SAMPLING, Buffer.from(encodeSampling(sampling)));
+  await finish();
+  expect(did.filter((what) => /^(run|sample)/.test(what))).toEqual(['sample 3 with 40', 'run 1 at 0', 'run 2 at 0']);
+});
+
 test('a stage between passes a SAMPLING on, also one that it would not understand', async () => {
   loop = startLoop({ isTail: false });
   const objects = [accept(1n, SAMPLING, tokenBytes([99, 1])), accept(1n, SAMPLING)];
