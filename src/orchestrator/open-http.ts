@@ -8,6 +8,7 @@ import { RpcError } from '../grpc/rpc-error.js';
 import { api } from '../http/api.js';
 import { metricsDoor } from '../http/metrics-door.js';
 import { openHttpServer } from '../http/open-http-server.js';
+import { openAi } from '../http/openai/openai.js';
 import { accessTable } from './access-table.js';
 import { refusalsTo } from './audit/refusals-to.js';
 import { boundOrThrow, type Inside, type Listening, type OrchestratorBodies, tlsOf } from './servers.js';
@@ -28,7 +29,11 @@ export async function openHttp(inside: Inside, bodies: OrchestratorBodies, liste
   const calls = localCalls(OrchestratorServiceService, bodies, admit, { logger, streams });
   // They say nothing that a list of the nodes and runs does not.
   const readable = { admit: (caller: LocalCaller) => admit(OrchestratorServiceService.listNodes.path, caller) };
-  const doors = [api(calls, logger), metricsDoor({ ...readable, render: () => metrics.render() })];
+  const doors = [
+    api(calls, logger),
+    openAi(calls, logger),
+    metricsDoor({ ...readable, render: () => metrics.render() }),
+  ];
   const tls = security && !isLoopback(listen) ? tlsOf(security, false) : undefined;
   const admission = { keys: { find: () => undefined }, trustsThisMachine: security === undefined };
   const bound = boundOrThrow(
