@@ -7,7 +7,7 @@ const src = join(import.meta.dirname, '..', 'src');
 const allowed = readTable(readFileSync(join(src, 'README.md'), 'utf8'));
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .map((file) => file.split(sep).join('/'))
-  .filter((file) => file.endsWith('.ts') && file.includes('/'));
+  .filter((file) => /\.tsx?$/.test(file) && file.includes('/'));
 
 describe('who imports whom', () => {
   it('is said of every folder in src/README.md, and of no other', () => {
