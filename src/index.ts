@@ -18,6 +18,7 @@ export {
   type AgentSessionEnd,
   type AgentSessionOptions,
 } from './agent/agent-session.js';
+export type { DeepPartial } from './core/deep-partial.js';
 export { deriveStageProvision, type ProjectionOutcome, projectStages } from './core/planner/derive-stage-provision.js';
 export { type PlanOutcome, planRun } from './core/planner/plan-run.js';
 export { type ValidationOutcome, validateRunPlan } from './core/planner/validate-run-plan.js';
@@ -32,8 +33,19 @@ export { EngineCapabilities } from './worker/engine/engine-capabilities.js';
 export { EngineTensor } from './worker/engine/engine-tensor.js';
 export { type LoadOptions, LoadRequest, type LoadResult } from './worker/engine/load.js';
 export type { HealthResult, MetricsResult } from './worker/engine/observations.js';
+export type { OwnEngine } from './worker/engine/own-engine.js';
+export type { Recipe } from './worker/engine/recipe.js';
 export type { ShardEngine } from './worker/engine/shard-engine.js';
-export { EngineError, type StructuredStatus } from './worker/engine/status.js';
+export type {
+  LoadFootprint,
+  LoadLayers,
+  LoadLayersOutcome,
+  StageLayers,
+  StepInput,
+  StepOutput,
+} from './worker/engine/stage-layers.js';
+export { EngineError, type StatusCode, type StructuredStatus } from './worker/engine/status.js';
 export { StepResult } from './worker/engine/step-result.js';
 export { DecodeRequest, PrefillRequest } from './worker/engine/steps.js';
 export { TokenOutput } from './worker/engine/token-output.js';
+export { runStageWorker } from './worker/run-stage-worker.js';

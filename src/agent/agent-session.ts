@@ -3,18 +3,19 @@ import {
   type DeviceUsage,
   type GoAway,
   type HeldStageUsage,
-  type Hello,
+  Hello,
   NodeAgentServiceClient,
   type ProvisionDelivery,
   type StageLog,
   type StageLogRequest,
-  type StageReport,
+  StageReport,
   type StopDelivery,
   type SubscribeRequest,
   type SubscribeResponse,
   type Welcome,
 } from '../../gen/stageplane/v1/node_agent_service.js';
 import { LoadProgress_Phase, type StageFault } from '../../gen/stageplane/v1/run.js';
+import type { DeepPartial } from '../core/deep-partial.js';
 import { limits } from '../core/limits.js';
 import { dial } from '../grpc/client.js';
 import { sessionOptions } from '../grpc/client-options.js';
@@ -100,8 +101,8 @@ export class AgentSession {
   }
 
   /** Must be the first message. */
-  hello(hello: Hello): void {
-    this.send({ message: { $case: 'hello', value: hello } });
+  hello(hello: DeepPartial<Hello>): void {
+    this.send({ message: { $case: 'hello', value: Hello.fromPartial(hello) } });
   }
 
   ack(deliveryId: bigint): void {
@@ -114,8 +115,8 @@ export class AgentSession {
   }
 
   /** All but `loading` must be kept until `onReportAck`, and said again in the next session. */
-  report(report: StageReport): void {
-    this.send({ message: { $case: 'report', value: report } });
+  report(report: DeepPartial<StageReport>): void {
+    this.send({ message: { $case: 'report', value: StageReport.fromPartial(report) } });
   }
 
   /** @param sequence counts from 1 per session */

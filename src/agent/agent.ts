@@ -91,7 +91,7 @@ async function runIn(
   // Before the edges: what is left may still listen there.
   await register.begin();
   const { instanceId } = loaded.identity;
-  const onNote = (note: string) => config.logger.warn({ note }, 'edge');
+  const onNote = (note: string) => config.logger.warn({ why: note }, 'edge gateway');
   const credentials = access && (() => access.credentials);
   const edges = new NodeEdges({ flags: config.edges ?? {}, instanceId, credentials, onNote });
   try {

@@ -89,7 +89,7 @@ async function enrol(
   const problem = writeCredentials(folder, 'agent', credentials) ?? keepMark(folder, token);
   if (problem !== undefined) return refuse(problem);
   forgetJoiningKey(folder);
-  config.logger.info({ name: identity.name, node: identity.nodeId, serial: identity.serial }, 'joined by token');
+  config.logger.info({ nodeId: identity.nodeId, nodeName: identity.name, serial: identity.serial }, 'joined by token');
   return opened(config, { folder, credentials, identity });
 }
 

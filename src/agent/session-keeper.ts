@@ -29,13 +29,13 @@ export interface SessionKeeperOptions {
 export type KeeperEnd = { readonly kind: 'stopped' } | { readonly kind: 'refused'; readonly message: string };
 
 /** An agent joins at its start, and not with `stageplane join`, which is for people. */
-const adviceFor: Readonly<Record<TlsRefusal, string>> = {
+const adviceFor = {
   'certificate-required':
     'certificates are asked for here and this agent has none: start it with --join and a token of `stageplane token create`',
   'certificate-refused': 'the certificate of this agent is not taken here: start it with --join and a new token',
   'foreign-orchestrator':
     'what answers here is not the orchestrator that was joined; nothing was said to it: check the address',
-};
+} as const satisfies Record<TlsRefusal, string>;
 
 /** Keeps one session open, one after the other, until it is stopped or the orchestrator will never have this agent. */
 export class SessionKeeper {
@@ -108,7 +108,7 @@ export class SessionKeeper {
     switch (end.kind) {
       case 'failed': {
         const refusal = await tlsRefusal(address, end.error, showed);
-        if (refusal) return logger.warn({ address, why: refusal, detail: end.error.message }, adviceFor[refusal]);
+        if (refusal) return logger.warn({ address, reason: refusal, why: end.error.message }, adviceFor[refusal]);
         const unanswered = whyUnanswered(end.error);
         if (unanswered) return logger.warn({ address, why: unanswered }, 'no orchestrator answers; trying again');
         return logger.warn({ address, reason: end.error.reason, why: end.error.message }, 'session failed');

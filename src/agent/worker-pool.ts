@@ -27,7 +27,7 @@ export class WorkerPool {
     void worker.reaped.then(() => {
       if (!this.#idle.delete(worker) || this.#closed) return;
       // Not refilled here: a program that ends at once would be started for ever. The next need starts one.
-      this.options.logger.warn({ pid: worker.pid, log: worker.logTail }, 'idle worker ended');
+      this.options.logger.warn({ pid: worker.pid, logTail: worker.logTail }, 'idle worker ended');
     });
   }
 

@@ -76,7 +76,7 @@ export class WorkerRegister {
 
   /** A worker left a process behind, outside its own group. It is being ended. */
   strayed(worker: number, { pid, command }: MarkedProcess): void {
-    this.logger.warn({ pid, command, worker }, 'ending a process that a worker has left behind');
+    this.logger.warn({ pid, command, workerPid: worker }, 'ending a process that a worker has left behind');
   }
 
   async #endAll({ mark, workers }: Page): Promise<void> {

@@ -7,6 +7,7 @@ import { auditCommands } from './commands/audit.js';
 import { backupCommands } from './commands/backup.js';
 import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
+import { healthCommand } from './commands/health.js';
 import { inspectCommand } from './commands/inspect.js';
 import { nodesCommands } from './commands/nodes.js';
 import { orchestratorCommand } from './commands/orchestrator.js';
@@ -15,13 +16,15 @@ import { runCommand } from './commands/run.js';
 import { runsCommands } from './commands/runs.js';
 import { serverInfoCommand } from './commands/server.js';
 import { textCommands } from './commands/text.js';
+import { topCommand } from './commands/top.js';
 import { verifyCommand } from './commands/verify.js';
 import { versionCommand } from './commands/version.js';
 import type { Setting } from './config/setting.js';
 import { flagOf, variableOf } from './config/setting-names.js';
 import { exitCodeHelp } from './exit-code.js';
 
-const commands: readonly Command[] = [
+/** In the order of the help. */
+export const commands: readonly Command[] = [
   orchestratorCommand,
   agentCommand,
   inspectCommand,
@@ -31,10 +34,12 @@ const commands: readonly Command[] = [
   verifyCommand,
   ...runsCommands,
   ...nodesCommands,
+  topCommand,
   serverInfoCommand,
   ...backupCommands,
   ...accessCommands,
   ...auditCommands,
+  healthCommand,
   doctorCommand,
   demoCommand,
   versionCommand,

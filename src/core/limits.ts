@@ -142,6 +142,8 @@ export const limits = {
   eventStreamPulseMillis: 15_000,
   /** Milliseconds that a browser waits before it opens an event stream again: an orchestrator restarts in a second or two. */
   eventStreamRetryMillis: 1000,
+  /** Milliseconds after which a client over HTTP may ask a run again that is not there yet, or is full. */
+  httpRetryMillis: 2000,
   /** Connections of the enrolment port, where everybody may knock and nobody stays. */
   enrollConnections: 256,
   /** Connections of the enrolment port from one address: a room of machines behind one router. */
@@ -177,6 +179,17 @@ export const limits = {
   stopServerMillis: 5000,
   /** Milliseconds of the first wait before a broken watch is resumed; it doubles up to `reconnectMillis`. */
   watchBackoffMinMillis: 250,
+  /** Events that `stageplane top` keeps to show at the bottom; more than any terminal has lines. */
+  topEvents: 500,
+  /** Events of one run that it keeps while somebody looks at that run. */
+  topTimelineEvents: 2000,
+  /** Runs that it shows, the newest; and reads anew each time, of those that are not DONE. */
+  topRuns: 100,
+  topReadRuns: 20,
+  /** Milliseconds between two looks at what no watch tells: loading, load and which runs there are. */
+  topLookMillis: 1000,
+  /** Milliseconds between two pictures: more often than this nobody can read. */
+  topFrameMillis: 100,
   /** Milliseconds that the CLI goes on trying to resume a watch; an orchestrator restarts in seconds, a machine in two minutes. */
   watchRetryMillis: 2 * 60_000,
   /** Bytes of the sentence of an error; percent-encoded in a header it may triple. */

@@ -54,7 +54,7 @@ export class Connections {
   admit(socket: Socket): boolean {
     const { remoteAddress: from = 'unix', remotePort = this.nextUnix++ } = socket;
     if (!this.makeRoom(from)) {
-      this.logger?.debug({ from }, 'connection refused: too many are open');
+      this.logger?.debug({ peer: from }, 'connection refused: too many are open');
       socket.destroy();
       return false;
     }

@@ -6,11 +6,11 @@ import type { Logger } from 'pino';
  * for developers: whoever is concerned gets the failed call or bind as a sentence.
  */
 export function sendGrpcLogTo(logger: Logger): void {
-  const log = logger.child({ component: 'grpc-js' });
-  const line = (parts: unknown[]) => parts.map(String).join(' ');
+  // Not a child: one keeps the level that it was born with.
+  const said = (parts: unknown[]) => ({ component: 'grpc-js', why: parts.map(String).join(' ') });
   setLogger({
-    error: (...parts: unknown[]) => log.debug({ line: line(parts) }, 'grpc-js error'),
-    info: (...parts: unknown[]) => log.trace({ line: line(parts) }, 'grpc-js info'),
-    debug: (...parts: unknown[]) => log.trace({ line: line(parts) }, 'grpc-js debug'),
+    error: (...parts: unknown[]) => logger.debug(said(parts), 'grpc-js error'),
+    info: (...parts: unknown[]) => logger.trace(said(parts), 'grpc-js info'),
+    debug: (...parts: unknown[]) => logger.trace(said(parts), 'grpc-js debug'),
   });
 }

@@ -67,7 +67,10 @@ export function openCall(call: AnyServerCall, logger: Logger): OpenCall {
     certificate,
     deadline: deadline === Number.POSITIVE_INFINITY ? undefined : new Date(deadline),
     signal: abort.signal,
-    logger: logger.child({ method, peer }),
+    // Made when there is something to say: a child keeps the level that it was born with, and a session lives for months.
+    get logger() {
+      return logger.child({ method, peer });
+    },
   };
   return { context, finish, abandon };
 }

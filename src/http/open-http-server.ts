@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { TlsOptions } from 'node:tls';
 import cookie from '@fastify/cookie';
-import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
 import type { BindResult } from '../grpc/bind-result.js';
@@ -9,7 +9,7 @@ import { bindRefusal } from '../grpc/bind-tcp.js';
 import { parseListenAddress } from '../grpc/listen-address.js';
 import type { LocalCaller } from '../grpc/local-calls.js';
 import { health } from './health.js';
-import { type HttpRefusal, refusal } from './http-refusal.js';
+import { HttpError, type HttpRefusal, refusal, refusalHeaders } from './http-refusal.js';
 import { refusalOf } from './refusal-of.js';
 import { securityHeaders } from './security-headers.js';
 import { type Admission, admit } from './visitor.js';
@@ -52,13 +52,13 @@ export async function openHttpServer({
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
-    if (request.routeOptions.config.isPublic) return undefined;
+    if (request.routeOptions.config.isPublic) return;
     const visitor = admit(request, admission);
-    if ('reason' in visitor) return sendRefusal(reply, visitor);
+    // Each door has its own words for it.
+    if ('reason' in visitor) throw new HttpError(visitor);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     request.caller = { ...visitor, signal: gone.signal };
-    return undefined;
   });
   app.addHook('onResponse', async ({ routeOptions: { method, url } }, { statusCode }) => {
     onAnswered(url === undefined ? 'unknown' : `${method} ${url}`, statusCode);
@@ -89,11 +89,9 @@ function newApp(logger: Logger, tls: TlsOptions | undefined): FastifyInstance {
   return app;
 }
 
-function sendRefusal(
-  reply: { code(statusCode: number): { send(body: unknown): unknown } },
-  { statusCode, ...error }: HttpRefusal,
-) {
-  return reply.code(statusCode).send({ error });
+function sendRefusal(reply: FastifyReply, why: HttpRefusal) {
+  const { statusCode, ...error } = why;
+  return reply.code(statusCode).headers(refusalHeaders(why)).send({ error });
 }
 
 async function bind(app: FastifyInstance, listen: string): Promise<BindResult> {

@@ -207,7 +207,7 @@ export class Loop {
     const away = this.lastPulse === undefined ? 0 : now - this.lastPulse;
     this.lastPulse = now;
     if (away <= limits.loopPulseMillis + limits.loopStallMillis) return;
-    this.logger.warn({ millis: Math.round(away) }, 'the loop was stalled; all graces start anew');
+    this.logger.warn({ awayMillis: Math.round(away) }, 'the loop was stalled; all graces start anew');
     // A grace that ran out meanwhile must not be believed.
     this.postFirst({ kind: 'loop-stalled' });
   }

@@ -10,6 +10,7 @@ import { api } from '../http/api.js';
 import { dashboard } from '../http/dashboard.js';
 import { metricsDoor } from '../http/metrics-door.js';
 import { openHttpServer } from '../http/open-http-server.js';
+import { openAi } from '../http/openai/openai.js';
 import { session } from '../http/session.js';
 import { accessTable } from './access-table.js';
 import { refusalsTo } from './audit/refusals-to.js';
@@ -36,6 +37,7 @@ export async function openHttp(inside: Inside, bodies: OrchestratorBodies, liste
   const admission = { keys, trustsThisMachine: security === undefined };
   const doors = [
     api(calls, logger),
+    openAi(calls, logger),
     metricsDoor({ ...readable, render: () => metrics.render() }),
     session({ keys, methodsOf, isSecure: tls !== undefined }),
     dashboard(),

@@ -1,6 +1,7 @@
-import { pino, stdTimeFunctions } from 'pino';
+import { pino } from 'pino';
 import { TokenEndpointEvent } from '../../gen/stageplane/v1/token_endpoint.js';
 import { limits } from '../core/limits.js';
+import { logOptions } from '../log-options.js';
 import { LineSplitter } from '../worker/line-splitter.js';
 import { defectFault } from '../worker/stage-fault.js';
 import { TokenEndpoint } from './token-endpoint.js';
@@ -10,10 +11,7 @@ const TERMINATED = 128 + 15;
 
 /** Connects a token endpoint with its process: stdin, stdout, stderr, signals and the exit. Runs until that ends. */
 export function serveTokenEndpoint(): void {
-  const log = pino(
-    { base: { pid: process.pid }, timestamp: stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: true }),
-  );
+  const log = pino({ ...logOptions, base: { pid: process.pid } }, pino.destination({ dest: 2, sync: true }));
   const endpoint = new TokenEndpoint({
     say,
     log,

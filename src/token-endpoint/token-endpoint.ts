@@ -71,7 +71,7 @@ export class TokenEndpoint {
 
   /** Ends the endpoint with its one fault; a later one is only logged. */
   fault({ reason, message, edgeId }: EndpointFault): void {
-    const fields = { reason: StageFaultReason[reason], edge: String(edgeId), fault: message };
+    const fields = { reason: StageFaultReason[reason], edgeId: String(edgeId), why: message };
     if (this.#state.kind === 'over') {
       this.port.log.warn(fields, 'further fault of an endpoint that has ended');
       return;
@@ -102,7 +102,7 @@ export class TokenEndpoint {
         this.#sayHealth(command.value.sequence);
         break;
       case 'close':
-        this.port.log.info({ reason: command.value.reason }, 'close commanded');
+        this.port.log.info({ why: command.value.reason }, 'close commanded');
         this.port.close();
         break;
       default:
@@ -144,7 +144,7 @@ export class TokenEndpoint {
       return;
     }
     const { runId, generation } = checked.tokenIn.contract;
-    this.port.log.info({ run: String(runId), generation, model: checked.modelPath }, 'token endpoint opens');
+    this.port.log.info({ runId: String(runId), generation, path: checked.modelPath }, 'token endpoint opens');
     const opened = await openTokenizer(checked.tokenizer, checked.modelPath);
     if (opened.kind === 'refused') this.fault({ ...opened.fault, edgeId: 0n });
     else await this.#connect(checked, opened.tokenizer);
@@ -156,7 +156,7 @@ export class TokenEndpoint {
       receive: (object) => this.#take(scheduler, object, checked),
       room: () => outbox.flush(),
       fault: (fault) => this.fault(fault),
-      note: (sentence) => this.port.log.warn({ note: sentence }, 'edge'),
+      note: (sentence) => this.port.log.warn({ why: sentence }, 'edge'),
     });
     if (opened.kind === 'refused') {
       this.fault(opened.fault);

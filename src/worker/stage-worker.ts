@@ -64,7 +64,7 @@ export class StageWorker {
         this.#sayHealth(command.value.sequence);
         break;
       case 'stop':
-        this.port.log.info({ reason: command.value.reason }, 'stop commanded');
+        this.port.log.info({ why: command.value.reason }, 'stop commanded');
         this.port.stop();
         break;
       default:
@@ -82,7 +82,7 @@ export class StageWorker {
 
   /** Ends the stage with its one fault; a later one is only logged. */
   fault({ reason, message }: WorkerFault): void {
-    const fields = { reason: StageFaultReason[reason], fault: message };
+    const fields = { reason: StageFaultReason[reason], why: message };
     if (this.#state.kind === 'faulted') {
       this.port.log.warn(fields, 'further fault of a stage that has ended');
       return;
@@ -99,7 +99,7 @@ export class StageWorker {
       return;
     }
     const { provision, generation, modelPath } = prepare;
-    const stage = { run: String(provision?.runId), stage: provision?.stageIndex, generation, model: modelPath };
+    const stage = { runId: String(provision?.runId), stageIndex: provision?.stageIndex, generation, path: modelPath };
     this.port.log.info(stage, 'stage prepares');
     this.#loadingSince = this.port.now();
     const engine = this.port.startEngine(prepare, {
@@ -133,7 +133,7 @@ export class StageWorker {
         this.fault(message.fault);
         break;
       case 'note':
-        this.port.log.warn({ note: message.sentence }, 'edge');
+        this.port.log.warn({ why: message.sentence }, 'edge');
         break;
     }
   }

@@ -52,6 +52,18 @@ describe('orchestrator', () => {
 });
 
 describe('agent', () => {
+  it('logs more after SIGUSR2, and as before after another', async () => {
+    const words = ['agent', '--models', folder, '--data', join(folder, 'talkative'), '--orchestrator', '127.0.0.1:1'];
+    const child = new Child(words);
+    await child.shown('stderr', 'no orchestrator answers');
+    child.process.kill('SIGUSR2');
+    await child.shown('stderr', '"logLevel":"debug"');
+    child.process.kill('SIGUSR2');
+    await child.shown('stderr', '"logLevel":"info"');
+    child.process.kill('SIGTERM');
+    expect((await child.end()).code).toBe(0);
+  });
+
   it('says which of its flags for edges cannot be used', async () => {
     const environment = { STAGEPLANE_EDGE_LISTEN: '0.0.0.0:0', STAGEPLANE_DATA: join(folder, 'agent') };
     const words = ['agent', '--models', folder, '--edge-address', '1=127.0.0.1:7400', '--log-level', 'fatal'];

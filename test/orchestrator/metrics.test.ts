@@ -3,36 +3,13 @@ import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/o
 import { RunPhase, StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import { streamCall, unaryCall } from '../../src/grpc/client.js';
 import { sampleHello, samplePlan } from '../core/machine/samples.js';
-import { complaintsAbout, type Family, parseExposition } from '../support/exposition.js';
+import { complaintsAbout, scrape, seriesSum, seriesValue } from '../support/exposition.js';
 import { runOrchestrator, watchUntil } from '../support/running-orchestrator.js';
 import { ScriptedAgent } from '../support/scripted-agent.js';
 import { runSecured } from '../support/secured-orchestrator.js';
 
 const http = '127.0.0.1:0';
 const { RUN_PHASE_RUNNING, RUN_PHASE_DONE, RUN_PHASE_TEARING_DOWN } = RunPhase;
-
-async function scrape(httpUrl: string | undefined): Promise<Family[]> {
-  const response = await fetch(`${httpUrl}/metrics`);
-  expect([response.status, response.headers.get('content-type')]).toEqual([
-    200,
-    'text/plain; version=0.0.4; charset=utf-8',
-  ]);
-  return parseExposition(await response.text());
-}
-
-/** The value of a series, by its name and labels as Prometheus writes them. */
-function seriesValue(families: readonly Family[], selector: string): number | undefined {
-  const [, name, inner = ''] = /^(\w+)(?:\{(.*)\})?$/.exec(selector) ?? [];
-  const wanted = Object.fromEntries([...inner.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, value]) => [label, value]));
-  const found = families
-    .flatMap(({ series }) => series)
-    .find(
-      (one) =>
-        one.name === name &&
-        JSON.stringify(Object.entries(one.labels).sort()) === JSON.stringify(Object.entries(wanted).sort()),
-    );
-  return found?.value;
-}
 
 describe('GET /metrics', () => {
   it('counts exactly what has happened', async () => {
@@ -80,8 +57,8 @@ describe('GET /metrics', () => {
       const values = Object.fromEntries(Object.keys(expected).map((name) => [name, seriesValue(families, name)]));
       expect(values).toEqual(expected);
       // A sum of zeroes but for one.
-      expect(sumOf(families, 'stageplane_runs_faulted_total')).toBe(1);
-      expect(sumOf(families, 'stageplane_run_rejections_total')).toBe(1);
+      expect(seriesSum(families, 'stageplane_runs_faulted_total')).toBe(1);
+      expect(seriesSum(families, 'stageplane_run_rejections_total')).toBe(1);
     });
   });
 
@@ -169,8 +146,3 @@ describe('GET /metrics', () => {
     expect((await fetch(`${httpUrl}/metrics`)).status).toBe(401);
   });
 });
-
-function sumOf(families: readonly Family[], name: string): number {
-  const series = families.find((family) => family.name === name)?.series ?? [];
-  return series.reduce((sum, { value }) => sum + value, 0);
-}

@@ -72,6 +72,20 @@ function parseSample(line: string): Series | undefined {
   return { name, labels, value: value.endsWith('Inf') ? Number(`${value}inity`) : Number(value) };
 }
 
+/** The value of a series, by its name and labels as Prometheus writes them. */
+export function seriesValue(families: readonly Family[], selector: string): number | undefined {
+  const [, name, inner = ''] = /^(\w+)(?:\{(.*)\})?$/.exec(selector) ?? [];
+  const wanted = Object.fromEntries([...inner.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, value]) => [label, value]));
+  const found = families
+    .flatMap(({ series }) => series)
+    .find(
+      (one) =>
+        one.name === name &&
+        JSON.stringify(Object.entries(one.labels).sort()) === JSON.stringify(Object.entries(wanted).sort()),
+    );
+  return found?.value;
+}
+
 /** What `promtool check metrics` complains of, and what a scrape would not take. */
 export function complaintsAbout(families: readonly Family[]): string[] {
   return families.flatMap((family) => [
@@ -135,4 +149,20 @@ function aboutBuckets({ name, series }: Family): string[] {
       group.some((one) => one.name === `${name}_sum`);
     return isSound ? [] : [`${name} ${key}: buckets that do not add up`];
   });
+}
+
+/** Everything that `/metrics` says, which answers as it should. */
+export async function scrape(httpUrl: string | undefined): Promise<Family[]> {
+  const response = await fetch(`${httpUrl}/metrics`);
+  const type = response.headers.get('content-type');
+  if (response.status !== 200 || type !== 'text/plain; version=0.0.4; charset=utf-8') {
+    throw new Error(`status ${response.status}, ${type}`);
+  }
+  return parseExposition(await response.text());
+}
+
+/** All series of a family together. */
+export function seriesSum(families: readonly Family[], name: string): number {
+  const series = families.find((family) => family.name === name)?.series ?? [];
+  return series.reduce((sum, { value }) => sum + value, 0);
 }

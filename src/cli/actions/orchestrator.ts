@@ -19,7 +19,7 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
   const logger = await openLogger(values.logLevel, values.json);
   if (failPoint)
     logger.warn(
-      { [FAIL_POINT_VARIABLE]: process.env[FAIL_POINT_VARIABLE] },
+      { why: `${FAIL_POINT_VARIABLE}=${process.env[FAIL_POINT_VARIABLE]}` },
       'THIS PROCESS WILL KILL ITSELF, as its environment says',
     );
   const signals = listenForInterrupts(['SIGINT', 'SIGTERM']);

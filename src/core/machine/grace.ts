@@ -73,7 +73,7 @@ export function loseNode(draft: Draft, id: NodeId, contact: Contact, message = s
   }
   const at = fenceAt(draft, contact);
   if (at !== undefined) draft.arm({ kind: 'fence', nodeId: id }, at);
-  draft.say('warn', 'node lost', { node: name, why: message });
+  draft.say('warn', 'node lost', { nodeId: id, nodeName: name, why: message });
 }
 
 function silence(draft: Draft, id: NodeId, { lastHeard }: Contact): string {

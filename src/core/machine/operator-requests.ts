@@ -43,6 +43,6 @@ export function deleteNode(draft: Draft, call: CallId, nodeId: NodeId): void {
   if (contact && !contact.lost) loseNode(draft, nodeId, contact, `node "${node.name}" was deleted`);
   fenceStages(draft, nodeId);
   draft.deleteNode(nodeId);
-  draft.say('info', 'node deleted', { node: node.name, nodeId });
+  draft.say('info', 'node deleted', { nodeId, nodeName: node.name });
   draft.answer(call, { kind: 'deleted' });
 }

@@ -45,7 +45,7 @@ function stepOverLost(draft: Draft, hello: Hello, known: NodeState | undefined):
   if (epoch === undefined) return;
   draft.cluster = stepOver(draft.cluster, epoch);
   const message = 'an agent knows more than the store, which is an older copy; epoch and ids step over what was lost';
-  draft.say('warn', message, { node: hello.name, epoch, nextRunId: draft.cluster.nextRunId });
+  draft.say('warn', message, { nodeName: hello.name, epoch, nextRunId: draft.cluster.nextRunId });
 }
 
 /** A stream's end means nothing by itself; only a goodbye is intent. */

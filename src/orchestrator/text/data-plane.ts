@@ -43,7 +43,7 @@ export async function openDataPlane(options: DataPlaneOptions): Promise<DataPlan
     ownerId: clusterId,
     node: { clusterId, nodeId },
     credentials: credentials && (() => credentials),
-    onNote: (sentence) => logger.info({ note: sentence }, 'edge gateway'),
+    onNote: (sentence) => logger.info({ why: sentence }, 'edge gateway'),
   });
   if (opened.kind === 'refused') throw new StartupError(opened.reason, opened.message);
   const { gateway } = opened;

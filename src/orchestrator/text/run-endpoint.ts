@@ -42,7 +42,8 @@ export interface EndpointSurroundings {
 export class RunEndpoint {
   /** Of a ONE_SHOT run. */
   readonly answer: OneShotAnswer | undefined;
-  readonly #logger: Logger;
+  /** Of whom a line of the log is; no child, which would keep the level that it was born with. */
+  readonly #about: { readonly runId: string; readonly generation: number };
   readonly #inboundSocket: string;
   #host: EndpointHost | undefined;
   #registration: Registration | undefined;
@@ -58,7 +59,7 @@ export class RunEndpoint {
     private readonly listener: RunEndpointListener,
   ) {
     this.#inboundSocket = around.inboundSocket(run);
-    this.#logger = around.logger.child({ runId: String(run.runId), generation: run.generation });
+    this.#about = { runId: String(run.runId), generation: run.generation };
     if (run.mode === RunMode.RUN_MODE_ONE_SHOT) this.answer = this.#oneShotAnswer();
     void this.#open();
   }
@@ -156,7 +157,7 @@ export class RunEndpoint {
   #ready(): void {
     if (this.#isOver) return;
     this.#isReady = true;
-    this.#logger.info('token endpoint ready');
+    this.around.logger.info(this.#about, 'token endpoint ready');
     this.listener.ready();
   }
 
@@ -168,7 +169,8 @@ export class RunEndpoint {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#registration?.remove();
-    this.#logger.warn({ reason: StageFaultReason[fault.reason], fault: fault.message }, 'token endpoint lost');
+    const what = { reason: StageFaultReason[fault.reason], why: fault.message };
+    this.around.logger.warn({ ...this.#about, ...what }, 'token endpoint lost');
     this.listener.lost(fault);
   }
 

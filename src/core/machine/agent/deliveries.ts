@@ -11,7 +11,7 @@ export function provisionDelivered(turn: Turn, delivery: ProvisionDelivery, mode
   const { deliveryId } = delivery;
   const status = refuseDelivery(turn, delivery, models);
   if (status) {
-    turn.say('warn', 'provision refused', { deliveryId, reason: status.message });
+    turn.say('warn', 'provision refused', { deliveryId, why: status.message });
     turn.send({ $case: 'nack', value: { deliveryId, status } });
     return;
   }

@@ -4,7 +4,7 @@ import { isPrimary } from '../run-cause.js';
 import type { StageKey } from '../state.js';
 import { type HeldTrigger, nextHeldPhase } from './held-phases.js';
 import { report } from './reports.js';
-import { type HeldStageState, stageLabel } from './state.js';
+import type { HeldStageState } from './state.js';
 import type { Turn } from './turn.js';
 
 /** Moves a held stage as the table says. Undefined when the trigger means nothing in its phase. */
@@ -34,7 +34,7 @@ export function holdStage(turn: Turn, key: StageKey, delivery: StageDelivery, mo
 export function stopStage(turn: Turn, stage: HeldStageState, reason: string): void {
   const stopping = moveHeld(turn, stage, 'stop-begun');
   if (!stopping) return;
-  turn.say('info', 'stage is being stopped', { ...stage.key, reason });
+  turn.say('info', 'stage is being stopped', { ...stage.key, why: reason });
   if (stage.worker !== 'alive') settle(turn, stopping);
   // A FAULTED stage's process has been killed already.
   else if (stage.phase !== 'FAULTED') turn.perform({ kind: 'stop-worker', key: stage.key, reason });
@@ -53,7 +53,7 @@ export function giveUpStage(turn: Turn, stage: HeldStageState, cause: string): v
 export function faultHeld(turn: Turn, stage: HeldStageState, fault: StageFault): void {
   const faulted = moveHeld(turn, stage, 'worker-faulted', { fault });
   if (!faulted) return;
-  turn.say('warn', 'stage faulted', { ...stage.key, fault: fault.message });
+  turn.say('warn', 'stage faulted', { ...stage.key, why: fault.message });
   if (faulted.worker === 'alive') turn.perform({ kind: 'kill-worker', key: stage.key });
   report(turn, stage.key, { $case: 'fault', value: fault });
 }
@@ -65,7 +65,7 @@ export function faultHeld(turn: Turn, stage: HeldStageState, fault: StageFault):
 export function noteLateFault(turn: Turn, stage: HeldStageState, fault: StageFault): void {
   if (stage.fault || !isPrimary({ fault })) return;
   turn.putStage({ ...stage, fault });
-  turn.say('warn', 'stage faulted while it was being stopped', { ...stage.key, fault: fault.message });
+  turn.say('warn', 'stage faulted while it was being stopped', { ...stage.key, why: fault.message });
   report(turn, stage.key, { $case: 'fault', value: fault });
 }
 
@@ -87,7 +87,7 @@ function startWhenAlone(turn: Turn, stage: HeldStageState): void {
   if (stage.phase !== 'PREPARING' || stage.worker !== 'unstarted') return;
   const alive = turn.generationsOf(stage.key).find(({ worker }) => worker === 'alive');
   if (alive) {
-    turn.say('info', 'stage waits for an older worker to end', { ...stage.key, older: stageLabel(alive.key) });
+    turn.say('info', 'stage waits for an older worker to end', { ...stage.key, olderGeneration: alive.key.generation });
     return;
   }
   turn.putStage({ ...stage, worker: 'alive' });
