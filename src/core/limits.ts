@@ -144,6 +144,8 @@ export const limits = {
   eventStreamPulseMillis: 15_000,
   /** Milliseconds after which a client over HTTP may ask a run again that is not there yet, or is full. */
   httpRetryMillis: 2000,
+  /** Milliseconds that a browser waits before it opens an event stream again: an orchestrator restarts in a second or two. */
+  eventStreamRetryMillis: 1000,
   /** Connections of the enrolment port, where everybody may knock and nobody stays. */
   enrollConnections: 256,
   /** Connections of the enrolment port from one address: a room of machines behind one router. */

@@ -35,7 +35,8 @@ async function* withPulse(
 ): AsyncGenerator<string, void> {
   const reader = events[Symbol.asyncIterator]();
   try {
-    if (first === 'hello') yield ': hello\n\n';
+    // A browser would wait three seconds before it comes again.
+    if (first === 'hello') yield `retry: ${limits.eventStreamRetryMillis}\n\n`;
     let next = reader.next();
     for (;;) {
       const result = await nextOrPulse(next);

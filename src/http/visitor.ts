@@ -68,7 +68,7 @@ function keyNeeded({ headers: { host = '' } }: FastifyRequest, trustsThisMachine
   return refusal(401, 'KEY_NEEDED', `${why}: "Authorization: Bearer ...", with a key of \`stageplane key create\``);
 }
 
-function badKey(): HttpRefusal {
+export function badKey(): HttpRefusal {
   return refusal(401, 'KEY_UNKNOWN', 'this key is unknown, expired or revoked: make one with `stageplane key create`');
 }
 
