@@ -5,12 +5,13 @@ import { join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
 const out = join(root, 'dist', 'dashboard');
-const mark = join(out, '.made-of');
+// Beside it, since it is not for users.
+const mark = join(root, 'dist', 'dashboard.made-of');
 // The folders that src/README.md lets the dashboard import, and what names the versions of its libraries.
 const sources = ['src/dashboard', 'src/core', 'src/cli/format', 'src/cli/pool-of-nodes.ts', 'gen', 'package-lock.json'];
 
 const madeOf = digestOf(sources.flatMap((path) => filesUnder(join(root, path))));
-if (!existsSync(mark) || readFileSync(mark, 'utf8') !== madeOf) {
+if (!existsSync(join(out, 'index.html')) || !existsSync(mark) || readFileSync(mark, 'utf8') !== madeOf) {
   // Loading it takes half a second, and most builds do not need it.
   const { build } = await import('vite');
   await build({ configFile: join(import.meta.dirname, 'vite.config.mjs') });

@@ -86,7 +86,6 @@ async function busyCluster() {
   const cluster = await Cluster.start(['alpha', 'beta', 'gamma', 'delta'], {
     finished,
     ownWorkers: true,
-    flags: ['--http', '127.0.0.1:0'],
     agentFlags: ['--label', 'room=lab'],
     tiny: storyModel,
   });

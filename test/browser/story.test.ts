@@ -10,8 +10,8 @@ const away = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR
 
 describeInBrowser('a run in the browser', (browser) => {
   test('is planned and created by keyboard alone, followed to its fault without a reload, and forgotten', async () => {
-    const cluster = await Cluster.start(['alpha', 'beta'], { ownWorkers: true, flags: ['--http', '127.0.0.1:0'] });
-    const page = await browser.open(cluster.httpUrl);
+    const cluster = await Cluster.start(['alpha', 'beta'], { ownWorkers: true });
+    const page = await browser.open(cluster.httpUrl!);
     await page.getByText('2 of 2 nodes take stages').waitFor();
 
     await page.keyboard.press('Tab');
@@ -56,8 +56,7 @@ describeInBrowser('a run in the browser', (browser) => {
   });
 
   test('says that the orchestrator is away, and misses no event when it is back', async () => {
-    const cluster = await Cluster.start(['alpha', 'beta'], { ownWorkers: true, flags: ['--http', '127.0.0.1:0'] });
-    const http = new URL(cluster.httpUrl).host;
+    const cluster = await Cluster.start(['alpha', 'beta'], { ownWorkers: true });
     const runId = await cluster.create('serving', 2);
     await watchUntil(cluster.client, runId, RunPhase.RUN_PHASE_RUNNING);
     const run = await browser.open(`${cluster.httpUrl}/runs/1`, { mayComplain: away });
@@ -69,7 +68,7 @@ describeInBrowser('a run in the browser', (browser) => {
     await run.getByText('Connection lost since').waitFor();
     await events.getByText('Connection lost since').waitFor();
     await screenshot(events, 'away');
-    await cluster.startOrchestrator(['--http', http]);
+    await cluster.startOrchestrator();
     await run.getByText('Connection lost since').waitFor({ state: 'detached' });
     await events.getByText('Connection lost since').waitFor({ state: 'detached' });
     await unaryCall(cluster.client, Service.stopRun, { runId });

@@ -181,7 +181,7 @@ describe('join', () => {
     expect(nobody).toMatchObject(
       failed(
         5,
-        /nobody redeems tokens at 127\.0\.0\.1:1 \(ECONNREFUSED\): that is the port after the one of --orchestrator/,
+        /nobody redeems tokens at 127\.0\.0\.1:1 \(ECONNREFUSED\): that is two ports after the one of --orchestrator/,
       ),
     );
     const beside = await run('join', made, '--enroll', address);

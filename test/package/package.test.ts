@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/package-root.js';
@@ -24,6 +24,7 @@ describe('what is in the package', () => {
     const known = [
       /^(package\.json|README\.md|SECURITY\.md|LICENSE)$/,
       /^dist\/(src|gen)\/.*\.(js|d\.ts)$/,
+      /^dist\/dashboard\/(index\.html|assets\/.*\.(js|css|svg))$/,
       /^proto\/.*\.proto$/,
       /^gen\/descriptor\.binpb$/,
       /^deploy\/(README\.md|container|systemd)/,
@@ -33,10 +34,12 @@ describe('what is in the package', () => {
   });
 
   it('has the compiled form of every source, and of none that is gone', () => {
-    const compiled = paths.filter((path) => /^dist\/.*\.js$/.test(path)).map((path) => path.slice('dist/'.length, -3));
+    const compiled = paths
+      .filter((path) => /^dist\/(src|gen)\/.*\.js$/.test(path))
+      .map((path) => path.slice('dist/'.length, -3));
     const sources = ['src', 'gen'].flatMap((name) =>
       readdirSync(join(packageRoot(), name), { recursive: true, encoding: 'utf8' })
-        .filter((file) => /\.tsx?$/.test(file))
+        .filter((file) => /\.tsx?$/.test(file) && !file.startsWith(`dashboard${sep}`))
         .map((file) => `${name}/${file.replace(/\.tsx?$/, '')}`),
     );
     expect(compiled.sort()).toEqual(sources.sort());

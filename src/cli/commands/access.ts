@@ -77,7 +77,7 @@ const joinSettings = {
   ...clientSettings,
   enroll: optional(readAddress, {
     placeholder: '<host:port>',
-    description: 'where the token is redeemed; default: the port after that of the orchestrator',
+    description: 'where the token is redeemed; default: two ports after that of the orchestrator',
   }),
   name: optional(readName, { placeholder: '<name>', description: 'what to be called; default: that of this user' }),
 };

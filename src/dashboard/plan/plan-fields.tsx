@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Node } from '../../../gen/stageplane/v1/node.js';
 import { escapeControls } from '../../cli/format/escape.js';
+import { layouts } from '../../core/catalogue/layouts.js';
 import { enginesOf, objectives, type PlanForm } from './plan-form.js';
 
 interface Props {
@@ -27,10 +28,17 @@ export function PlanFields({ form, nodes, onChange }: Props) {
           spellCheck={false}
           autoComplete="off"
           aria-describedby="model-note"
+          list="known-models"
         />
+        <datalist id="known-models">
+          {layouts.map(({ name, size }) => (
+            <option key={`${name}:${size}`} value={`${name}:${size}`} />
+          ))}
+        </datalist>
       </Field>
       <p id="model-note" className="quiet figure">
-        A GGUF file on the orchestrator's machine; each node reads its own copy of it.
+        A GGUF file on the orchestrator's machine, of which each node reads its own copy. Or a well-known model, such as
+        llama3.1:70b@q4_k_m, to see whether it would fit.
       </p>
       <Field id="objective" label="Objective">
         <select {...text('objective')}>

@@ -8,6 +8,7 @@ import {
 } from '../../../gen/stageplane/v1/planner.js';
 import { Fidelity, StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { escapeControls } from '../../cli/format/escape.js';
+import { findModel } from '../../core/catalogue/find-model.js';
 
 /** What is typed; an empty field leaves it to the orchestrator. */
 export interface PlanForm {
@@ -92,6 +93,11 @@ function constraintsOf(form: PlanForm): PlacementConstraints {
 
 function whole(text: string): number | undefined {
   return /^\d{1,9}$/.test(text.trim()) ? Number(text) : undefined;
+}
+
+/** Whether the model is one of the catalogue, of which there need not be a file. */
+export function isReference({ model }: PlanRequest): boolean {
+  return model?.source?.$case === 'localPath' && findModel(model.source.value).kind === 'found';
 }
 
 /** Engines that any node offers. */

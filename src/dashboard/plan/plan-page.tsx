@@ -11,7 +11,7 @@ import { Empty, Problem } from '../parts/notice.js';
 import { Page } from '../parts/page.js';
 import { PlanAnswer } from './plan-answer.js';
 import { PlanFields } from './plan-fields.js';
-import { emptyForm, planRequestOf } from './plan-form.js';
+import { emptyForm, isReference, planRequestOf } from './plan-form.js';
 import { planView } from './plan-view.js';
 
 /** A dry run, and what comes of it. */
@@ -38,6 +38,7 @@ export function PlanPage() {
     void plan(planRequestOf(form));
   };
   const isPlan = planned?.response.outcome?.$case === 'plan';
+  const hasFile = planned !== undefined && !isReference(planned.request);
   return (
     <Page title="Plan">
       <div className="plan">
@@ -49,7 +50,12 @@ export function PlanPage() {
         </form>
         <div className="plan-result" ref={answer} tabIndex={-1} aria-live="polite">
           <Problem error={error} />
-          {isPlan && may('CreateRun') && (
+          {isPlan && !hasFile && (
+            <p className="panel">
+              To run it, name its GGUF file instead, and plan again: this was a look at the catalogue.
+            </p>
+          )}
+          {isPlan && hasFile && may('CreateRun') && (
             <div className="actions">
               <button type="button" className="button button-main" disabled={isBusy} onClick={() => void create()}>
                 Create this run
