@@ -3,18 +3,19 @@ import {
   type DeviceUsage,
   type GoAway,
   type HeldStageUsage,
-  type Hello,
+  Hello,
   NodeAgentServiceClient,
   type ProvisionDelivery,
   type StageLog,
   type StageLogRequest,
-  type StageReport,
+  StageReport,
   type StopDelivery,
   type SubscribeRequest,
   type SubscribeResponse,
   type Welcome,
 } from '../../gen/stageplane/v1/node_agent_service.js';
 import { LoadProgress_Phase, type StageFault } from '../../gen/stageplane/v1/run.js';
+import type { DeepPartial } from '../core/deep-partial.js';
 import { limits } from '../core/limits.js';
 import { dial } from '../grpc/client.js';
 import { sessionOptions } from '../grpc/client-options.js';
@@ -39,6 +40,7 @@ export interface AgentSessionCallbacks {
   onLogRequest?(request: StageLogRequest): void;
 }
 
+/** Whom to connect to, and who hears of what comes. */
 export interface AgentSessionOptions {
   /** `host:port` or `unix:/path`. */
   readonly address: string;
@@ -100,10 +102,11 @@ export class AgentSession {
   }
 
   /** Must be the first message. */
-  hello(hello: Hello): void {
-    this.send({ message: { $case: 'hello', value: hello } });
+  hello(hello: DeepPartial<Hello>): void {
+    this.send({ message: { $case: 'hello', value: Hello.fromPartial(hello) } });
   }
 
+  /** Takes a whole delivery: the agent holds each of its stages, and reports what becomes of it. */
   ack(deliveryId: bigint): void {
     this.send({ message: { $case: 'ack', value: { deliveryId } } });
   }
@@ -114,15 +117,20 @@ export class AgentSession {
   }
 
   /** All but `loading` must be kept until `onReportAck`, and said again in the next session. */
-  report(report: StageReport): void {
-    this.send({ message: { $case: 'report', value: report } });
+  report(report: DeepPartial<StageReport>): void {
+    this.send({ message: { $case: 'report', value: StageReport.fromPartial(report) } });
   }
 
-  /** @param sequence counts from 1 per session */
+  /**
+   * Says that the agent lives, and what its devices and ready stages hold, in bytes. Every `Welcome.heartbeatPeriodMillis`.
+   *
+   * @param sequence counts from 1 per session
+   */
   heartbeat(sequence: bigint, devices: readonly DeviceUsage[], stages: readonly HeldStageUsage[] = []): void {
     this.send({ message: { $case: 'heartbeat', value: { sequence, devices: [...devices], stages: [...stages] } } });
   }
 
+  /** The lines of a stage's log that were asked for. */
   log(log: StageLog): void {
     this.send({ message: { $case: 'log', value: log } });
   }

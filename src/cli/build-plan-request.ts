@@ -4,6 +4,7 @@ import type { Node } from '../../gen/stageplane/v1/node.js';
 import { RuntimeConfig } from '../../gen/stageplane/v1/plan.js';
 import { PlanRequest } from '../../gen/stageplane/v1/planner.js';
 import { Fidelity, KvCacheType, StageSettings } from '../../gen/stageplane/v1/provision.js';
+import { askedSampling } from './asked-sampling.js';
 import { automaticPlacement } from './automatic-placement.js';
 import type { modelOperand, planSettings } from './commands/plan-settings.js';
 import type { Values } from './config/setting.js';
@@ -59,10 +60,11 @@ function settingsOf(values: PlanValuesOnly): StageSettings | undefined {
 }
 
 /** Undefined when nothing is asked of the text. */
-function runtimeOf({ maxTokens, temperature, topK }: PlanValuesOnly): RuntimeConfig | undefined {
-  if (maxTokens === undefined && temperature === undefined && topK === undefined) return undefined;
-  const sampling = { temperatureMillis: temperature ?? 0, topK: topK ?? 0 };
-  return RuntimeConfig.fromPartial({ maxTokens: maxTokens ?? 0, sampling });
+function runtimeOf(values: PlanValuesOnly): RuntimeConfig | undefined {
+  const { maxTokens = 0, stop } = values;
+  const sampling = askedSampling(values);
+  if (maxTokens === 0 && sampling === undefined && stop.length === 0) return undefined;
+  return RuntimeConfig.fromPartial({ maxTokens, sampling: sampling ?? {}, stop: [...stop] });
 }
 
 /** Whether the request can only be made by someone who knows the nodes. */

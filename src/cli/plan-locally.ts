@@ -5,14 +5,14 @@ import { StageSettings } from '../../gen/stageplane/v1/provision.js';
 import { runId } from '../core/ids.js';
 import { planAnswer } from '../core/planner/plan-answer.js';
 import { planRequest } from '../core/planner/plan-request.js';
+import type { LibraryModel } from '../orchestrator/model-library.js';
 import { sha256 } from '../orchestrator/sha256.js';
-import type { PlannedModel } from './planned-model.js';
 import { poolOfNodes } from './pool-of-nodes.js';
 
 const ENGINE = 'llama.cpp';
 
 /** Plans as the orchestrator would, for nodes that need not exist. `nodes` are the whole pool. */
-export function planLocally(asked: PlanRequest, model: PlannedModel, nodes: readonly Node[]): PlanRunResponse {
+export function planLocally(asked: PlanRequest, model: LibraryModel, nodes: readonly Node[]): PlanRunResponse {
   const request = withDefaults(asked, nodes);
   const { inspection, obstacle, llama } = model;
   const isLlama = request.settings?.engine === ENGINE;

@@ -7,6 +7,7 @@ import { auditCommands } from './commands/audit.js';
 import { backupCommands } from './commands/backup.js';
 import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
+import { healthCommand } from './commands/health.js';
 import { inspectCommand } from './commands/inspect.js';
 import { nodesCommands } from './commands/nodes.js';
 import { orchestratorCommand } from './commands/orchestrator.js';
@@ -16,13 +17,16 @@ import { runsCommands } from './commands/runs.js';
 import { serverInfoCommand } from './commands/server.js';
 import { textCommands } from './commands/text.js';
 import { topCommand } from './commands/top.js';
+import { upCommand } from './commands/up.js';
 import { verifyCommand } from './commands/verify.js';
 import { versionCommand } from './commands/version.js';
 import type { Setting } from './config/setting.js';
 import { flagOf, variableOf } from './config/setting-names.js';
 import { exitCodeHelp } from './exit-code.js';
 
-const commands: readonly Command[] = [
+/** In the order of the help. */
+export const commands: readonly Command[] = [
+  upCommand,
   orchestratorCommand,
   agentCommand,
   inspectCommand,
@@ -37,6 +41,7 @@ const commands: readonly Command[] = [
   ...backupCommands,
   ...accessCommands,
   ...auditCommands,
+  healthCommand,
   doctorCommand,
   demoCommand,
   versionCommand,
@@ -47,6 +52,7 @@ const groupSummaries: Readonly<Record<string, string>> = {
   nodes: 'look at nodes and keep stages away from them',
   server: 'look at the orchestrator of this machine',
   token: 'let machines and people in',
+  key: 'let programs and people in over HTTP',
   cert: 'look at certificates and revoke them',
 };
 

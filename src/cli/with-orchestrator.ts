@@ -1,3 +1,4 @@
+import type { Client } from '@grpc/grpc-js';
 import { OrchestratorServiceClient } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { type FoundCredentials, findCredentials } from '../pki/find-credentials.js';
@@ -17,17 +18,27 @@ export interface Whom {
 }
 
 /** Runs a command against an orchestrator; a call that fails ends it with a sentence. */
-export async function withOrchestrator(
+export function withOrchestrator(
   output: Output,
-  { orchestrator: address, credentials: folder }: Whom,
+  whom: Whom,
   command: (client: OrchestratorServiceClient) => Promise<ExitCode>,
 ): Promise<ExitCode> {
+  return withService(OrchestratorServiceClient, output, whom, command);
+}
+
+/** The same for another of its services. */
+export async function withService<C extends Client>(
+  service: Parameters<typeof openClient<C>>[1],
+  output: Output,
+  { orchestrator: address, credentials: folder }: Whom,
+  command: (client: C) => Promise<ExitCode>,
+): Promise<ExitCode> {
   const dataFolder = process.env.STAGEPLANE_DATA || defaultDataFolder('orchestrator');
-  let client: OrchestratorServiceClient | undefined;
+  let client: C | undefined;
   let found: FoundCredentials | undefined;
   try {
     found = findCredentials(address, { dataFolder, folder });
-    client = openClient(address, OrchestratorServiceClient, found);
+    client = openClient(address, service, found);
     const code = await command(client);
     await renewInPassing(address, found);
     return code;

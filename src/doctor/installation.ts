@@ -4,7 +4,7 @@ import { AGENT_PROTOCOL, WORKER_PROTOCOL } from '../core/protocols.js';
 import { migrations } from '../store/sqlite/migrations.js';
 import { version } from '../version.js';
 import { OBJECT_VERSION } from '../worker/edge/object-record.js';
-import { absentEngines, type EngineList, engines } from '../worker/engine/engines.js';
+import { type EngineList, engineList } from '../worker/engine/engines.js';
 
 export type EngineHere =
   /** `build` is absent when it cannot be told, such as for a library that does not load. */
@@ -35,7 +35,7 @@ export async function installation(): Promise<Installation> {
     workerProtocol: WORKER_PROTOCOL,
     edgeRecord: `MO01 version ${OBJECT_VERSION}`,
     storeSchema: migrations.length,
-    engines: await enginesHere({ offered: engines, absent: absentEngines }),
+    engines: await enginesHere(engineList),
     node: process.versions.node,
     platform: `${process.platform}-${process.arch}`,
   };

@@ -14,20 +14,29 @@ export interface ServerSentEvent {
 
 /**
  * Answers with server-sent events (HTML standard, section 9.2), as fast as the client reads. While there is nothing to say a
- * comment goes out now and then, for proxies and for noticing that the client is gone; the iteration is left then.
+ * comment goes out now and then, for proxies and for noticing that the client is gone; the iteration is left then. The hello
+ * tells a browser at once that it is connected.
  */
-export function sendEvents(reply: FastifyReply, events: AsyncIterable<ServerSentEvent>): FastifyReply {
+export function sendEvents(
+  reply: FastifyReply,
+  events: AsyncIterable<ServerSentEvent>,
+  first: 'hello' | 'event' = 'hello',
+): FastifyReply {
   return reply
     .header('content-type', 'text/event-stream; charset=utf-8')
     .header('cache-control', 'no-store')
     .header('x-accel-buffering', 'no')
-    .send(Readable.from(withPulse(events), { objectMode: true, highWaterMark: 16 }));
+    .send(Readable.from(withPulse(events, first), { objectMode: true, highWaterMark: 16 }));
 }
 
-async function* withPulse(events: AsyncIterable<ServerSentEvent>): AsyncGenerator<string, void> {
+async function* withPulse(
+  events: AsyncIterable<ServerSentEvent>,
+  first: 'hello' | 'event',
+): AsyncGenerator<string, void> {
   const reader = events[Symbol.asyncIterator]();
   try {
-    yield ': hello\n\n';
+    // A browser would wait three seconds before it comes again.
+    if (first === 'hello') yield `retry: ${limits.eventStreamRetryMillis}\n\n`;
     let next = reader.next();
     for (;;) {
       const result = await nextOrPulse(next);

@@ -1,18 +1,19 @@
 import type { Server } from 'node:http';
 import type { TlsOptions } from 'node:tls';
 import cookie from '@fastify/cookie';
-import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
 import type { BindResult } from '../grpc/bind-result.js';
 import { bindRefusal } from '../grpc/bind-tcp.js';
 import { parseListenAddress } from '../grpc/listen-address.js';
 import type { LocalCaller } from '../grpc/local-calls.js';
+import { Doorman } from './doorman.js';
 import { health } from './health.js';
-import { type HttpRefusal, refusal } from './http-refusal.js';
+import { type HttpRefusal, refusal, refusalHeaders } from './http-refusal.js';
 import { refusalOf } from './refusal-of.js';
 import { securityHeaders } from './security-headers.js';
-import { type Admission, admit } from './visitor.js';
+import type { Admission } from './visitor.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -48,17 +49,23 @@ export async function openHttpServer({
   logger,
 }: HttpConfig): Promise<BindResult> {
   const app = newApp(logger, tls);
+  const doorman = new Doorman(admission);
   await app.register(cookie);
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
-    if (request.routeOptions.config.isPublic) return undefined;
-    const visitor = admit(request, admission);
-    if ('reason' in visitor) return sendRefusal(reply, visitor);
+    if (request.routeOptions.config.isPublic) return;
+    // What it throws each door has its own words for.
+    const visitor = doorman.admit(request);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
+    // A stream that is cut short is an error to its reader, never an end.
+    if (visitor.key)
+      reply.raw.once(
+        'close',
+        admission.keys.enter(visitor.key, () => reply.raw.destroy()),
+      );
     request.caller = { ...visitor, signal: gone.signal };
-    return undefined;
   });
   app.addHook('onResponse', async ({ routeOptions: { method, url } }, { statusCode }) => {
     onAnswered(url === undefined ? 'unknown' : `${method} ${url}`, statusCode);
@@ -89,11 +96,9 @@ function newApp(logger: Logger, tls: TlsOptions | undefined): FastifyInstance {
   return app;
 }
 
-function sendRefusal(
-  reply: { code(statusCode: number): { send(body: unknown): unknown } },
-  { statusCode, ...error }: HttpRefusal,
-) {
-  return reply.code(statusCode).send({ error });
+function sendRefusal(reply: FastifyReply, why: HttpRefusal) {
+  const { statusCode, ...error } = why;
+  return reply.code(statusCode).headers(refusalHeaders(why)).send({ error });
 }
 
 async function bind(app: FastifyInstance, listen: string): Promise<BindResult> {

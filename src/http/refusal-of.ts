@@ -3,7 +3,7 @@ import type { FastifyError } from 'fastify';
 import type { Logger } from 'pino';
 import { RpcError } from '../grpc/rpc-error.js';
 import { asRpcError } from '../grpc/server-status.js';
-import { type HttpRefusal, refusal } from './http-refusal.js';
+import { HttpError, type HttpRefusal, refusal } from './http-refusal.js';
 
 /** The mapping of google.rpc.Code in google/rpc/code.proto. */
 const statusCodes: Partial<Record<status, number>> = {
@@ -24,6 +24,7 @@ const statusCodes: Partial<Record<status, number>> = {
 
 /** What a client over HTTP may know of something thrown: the same as over gRPC. */
 export function refusalOf(thrown: unknown, logger: Logger): HttpRefusal {
+  if (thrown instanceof HttpError) return thrown.refusal;
   if (isOfFastify(thrown)) return refusal(thrown.statusCode, thrown.code.replace(/^FST_ERR_/, ''), thrown.message);
   const { code, reason, message, fieldViolations, metadata } = asRpcError(thrown, logger);
   return refusal(statusCodes[code] ?? 500, reason, message, { fieldViolations, metadata });

@@ -14,8 +14,9 @@ import { answerError, runNotFound } from './answer-errors.js';
 import { callerOf, mayNameAnyFile } from './caller.js';
 import { checkPlanRequest, checkRestartPolicy } from './check-plan-request.js';
 import { withEngine } from './default-engine.js';
+import { knownModel } from './known-model.js';
 import type { Loop } from './loop.js';
-import type { ModelLibrary } from './model-library.js';
+import type { LibraryModel, ModelLibrary } from './model-library.js';
 import { RecentPlans } from './recent-plans.js';
 import { runView } from './run-view.js';
 import { sha256 } from './sha256.js';
@@ -35,7 +36,7 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
 
     async planRun({ plan }, context) {
       checkPlanRequest(plan!);
-      const read = await readRequest(loop, library, plan!, context);
+      const read = await readRequest(loop, library, plan!, context, catalogued(plan!));
       const draft = loop.peek();
       const situation = { pool: poolOf(draft), ledger: ledgerOf(draft), runId: runId(0n), sha256 };
       const outcome = planRequest({ ...read, ...situation });
@@ -91,16 +92,24 @@ async function readRequest(
   library: ModelLibrary,
   asked: PlanRequest,
   context: CallContext,
+  known?: LibraryModel,
 ): Promise<ReadRequest> {
   const confined = !mayNameAnyFile(callerOf(context));
   if (confined) await refuseOutside(library, asked);
   if (asked.facts) return { request: asked };
-  const model = await library.inspect(asked.model, { confined, field: 'plan.model' });
+  const model = known ?? (await library.inspect(asked.model, { confined, field: 'plan.model' }));
   const { inspection, obstacle, llama } = model;
   const { plan: request, warnings } = withEngine(asked, model, poolOf(loop.peek()));
   const read = { request, inspection, warnings };
   if (obstacle !== undefined || request.settings?.engine !== 'llama.cpp') return { ...read, modelObstacle: obstacle };
   return llama.kind === 'obstacle' ? { ...read, modelObstacle: llama.message } : { ...read, modelCuts: llama.cuts };
+}
+
+/** Of a well-known model nobody needs a file to see whether it would fit. */
+function catalogued({ model }: PlanRequest): LibraryModel | undefined {
+  if (model?.source?.$case !== 'localPath') return undefined;
+  const found = knownModel(model.source.value);
+  return found.kind === 'found' ? found.model : undefined;
 }
 
 /** Its token endpoint will open what the facts name, when nobody knows any more who wrote them. */

@@ -7,7 +7,7 @@ import { chooseAmong } from '../core/choose-among.js';
 import { limits } from '../core/limits.js';
 import { samplingProblems } from '../core/sampling-problems.js';
 import { type CheckedEdges, checkEdges } from './check-edges.js';
-import { absentEngines, type EngineEntry, engines } from './engine/engines.js';
+import type { EngineEntry, EngineList } from './engine/engines.js';
 import { type WorkerFault, workerFault } from './stage-fault.js';
 
 /** A prepare command whose parts are all there and fit together. */
@@ -24,19 +24,19 @@ export interface CheckedPrepare {
 export type PrepareCheck = CheckedPrepare | { readonly kind: 'refused'; readonly fault: WorkerFault };
 
 /** Checks everything that needs no file. The first thing that is wrong decides. */
-export function checkPrepare(command: PrepareStage): PrepareCheck {
+export function checkPrepare(command: PrepareStage, engines: EngineList): PrepareCheck {
   const { provision, settings, modelPath } = command;
   if (provision === undefined) return malformed('has no provision');
   if (settings === undefined) return malformed('has no settings');
   if (modelPath === '') return malformed('has no model_path');
   const rangeProblem = problemOfRange(provision, settings);
   if (rangeProblem !== undefined) return malformed(rangeProblem);
-  const engine = engines.get(settings.engine);
+  const engine = engines.offered.get(settings.engine);
   if (engine === undefined) {
-    const unknown = `this worker has no engine "${settings.engine}", ${chooseAmong([...engines.keys()])}`;
-    return unavailable(absentEngines.get(settings.engine) ?? unknown);
+    const unknown = `this worker has no engine "${settings.engine}", ${chooseAmong([...engines.offered.keys()])}`;
+    return unavailable(engines.absent.get(settings.engine) ?? unknown);
   }
-  if (!engine.devices.includes(settings.device)) {
+  if (engine.devices?.includes(settings.device) === false) {
     const usable = chooseAmong(engine.devices);
     return unavailable(`engine "${settings.engine}" cannot use device "${settings.device}" on this node, ${usable}`);
   }

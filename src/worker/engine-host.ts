@@ -18,11 +18,11 @@ export class EngineHost {
   readonly #thread: Worker;
   #listener: EngineListener | undefined;
 
-  constructor(prepare: PrepareStage, listener: EngineListener) {
+  constructor(module: URL, prepare: PrepareStage, listener: EngineListener) {
     this.#listener = listener;
     const workerData: EngineThreadData = { prepare, abort: this.#abort, busySince: this.#busySince, held: this.#held };
     // With a stdout of its own, nothing that the thread prints gets between the lines of the protocol.
-    this.#thread = new Worker(new URL('./engine-thread.js', import.meta.url), { workerData, stdout: true });
+    this.#thread = new Worker(module, { workerData, stdout: true });
     this.#thread.stdout.pipe(process.stderr);
     this.#thread.on('message', (message: EngineMessage) => this.#listener?.onMessage(message));
     this.#thread.on('error', (error) => this.#ended(error as Error));

@@ -5,6 +5,7 @@ import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import { openForSlices } from '../gguf/slice/write-slice.js';
 import { modelFault } from './check-model.js';
 import { type CheckedPrepare, checkPrepare } from './check-prepare.js';
+import { type EngineList, engineList } from './engine/engines.js';
 import { inclusiveRange } from './engine/layer-range.js';
 import { type LoadOptions, LoadRequest } from './engine/load.js';
 import type { Recipe } from './engine/recipe.js';
@@ -18,13 +19,15 @@ export type PrepareOutcome =
   | { readonly kind: 'faulted'; readonly fault: WorkerFault };
 
 export interface PrepareOptions extends LoadOptions {
+  /** Default: our own. */
+  readonly engines?: EngineList;
   /** Done once the command is sound, before the file is opened; a fault ends the preparation. */
   readonly beforeLoad?: (checked: CheckedPrepare) => Promise<WorkerFault | undefined>;
 }
 
 /** Carries out a prepare command: checks it, checks the file, and loads the stage's layers. */
 export async function prepareStage(command: PrepareStage, options: PrepareOptions): Promise<PrepareOutcome> {
-  const checked = checkPrepare(command);
+  const checked = checkPrepare(command, options.engines ?? engineList);
   if (checked.kind === 'refused') return { kind: 'faulted', fault: checked.fault };
   const early = await options.beforeLoad?.(checked);
   if (early !== undefined) return { kind: 'faulted', fault: early };

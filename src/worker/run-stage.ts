@@ -1,6 +1,7 @@
 import type { StageUsage } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import type { CheckedPrepare } from './check-prepare.js';
+import type { EngineList } from './engine/engines.js';
 import type { EngineMessage } from './engine-messages.js';
 import { openStageEdges } from './open-stage-edges.js';
 import { prepareStage } from './prepare-stage.js';
@@ -19,7 +20,7 @@ export interface StageThread {
 }
 
 /** Prepares a stage and lets it run: its edges listen first, then it loads, then it waits for both neighbours. */
-export async function runStage(prepare: PrepareStage, thread: StageThread): Promise<void> {
+export async function runStage(prepare: PrepareStage, engines: EngineList, thread: StageThread): Promise<void> {
   let loop: StageLoop | undefined;
   let onConnected = () => {};
   const connected = new Promise<void>((resolve) => {
@@ -41,6 +42,7 @@ export async function runStage(prepare: PrepareStage, thread: StageThread): Prom
   }
 
   const outcome = await prepareStage(prepare, {
+    engines,
     onProgress: (report) => thread.say({ kind: 'progress', ...report }),
     signal: {
       get aborted() {

@@ -10,14 +10,18 @@ import { StageWorker } from './stage-worker.js';
 /** Exit code of a worker that was ended by SIGTERM: it was not asked over the protocol, so it says no `stopped`. */
 const TERMINATED = 128 + 15;
 
-/** Connects a stage worker with its process: stdin, stdout, stderr, signals and the exit. Runs until the process ends. */
-export function serveStage(): void {
+/**
+ * Connects a stage worker with its process: stdin, stdout, stderr, signals and the exit. Runs until the process ends.
+ *
+ * @param engineThread the module that runs the engine in its thread
+ */
+export function serveStage(engineThread: URL): void {
   const log = pino({ ...logOptions, base: { pid: process.pid } }, pino.destination({ dest: 2, sync: true }));
   const worker = new StageWorker({
     say,
     log,
     now: () => performance.now(),
-    startEngine: (prepare, listener) => new EngineHost(prepare, listener),
+    startEngine: (prepare, listener) => new EngineHost(engineThread, prepare, listener),
     stop: () => end(0, 'commanded', { $case: 'stopped', value: {} }),
   });
   let ending = false;

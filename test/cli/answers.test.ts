@@ -192,7 +192,8 @@ describe('plan', () => {
   it('asks for what its flags say, and for nothing else', async () => {
     const flags =
       '--engine llama.cpp --threads 3 --micro-batch 64 --sessions 2 --context 128 --fidelity exact --seed 18446744073709551615 ' +
-      '--kv-cache-type q8_0 --flash-attention --temperature 0.7 --top-k 40 --max-tokens 9 --json';
+      '--kv-cache-type q8_0 --flash-attention --temperature 0.7 --top-k 40 --max-tokens 9 --json ' +
+      '--top-p 0.95 --min-p 0.05 --repeat-penalty 1.1 --presence-penalty -0.5 --frequency-penalty 2 --stop END --stop .';
     const { code, stdout } = await ask('plan', 'm.gguf', ...flags.split(' '));
     expect(code).toBe(0);
     const { plan, report } = JSON.parse(stdout);
@@ -211,7 +212,19 @@ describe('plan', () => {
           kvCacheType: KvCacheType.KV_CACHE_TYPE_Q8_0,
           flashAttention: true,
         },
-        runtime: { maxTokens: 9, sampling: { temperatureMillis: 700, topK: 40 } },
+        runtime: {
+          maxTokens: 9,
+          sampling: {
+            temperatureMillis: 700,
+            topK: 40,
+            topPMillis: 950,
+            minPMillis: 50,
+            repeatPenaltyMillis: 1100,
+            presencePenaltyMillis: -500,
+            frequencyPenaltyMillis: 2000,
+          },
+          stop: ['END', '.'],
+        },
       },
     });
     await ask('plan', 'm.gguf');

@@ -19,9 +19,10 @@ export class Child {
   readonly process: ChildProcess;
   private readonly ended: Promise<Ended>;
 
-  constructor(words: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  /** @param program a module that is run in place of the binary */
+  constructor(words: readonly string[], environment: Readonly<Record<string, string>> = {}, program = MAIN) {
     const { PATH = '', HOME = '' } = process.env;
-    this.process = spawn(process.execPath, [MAIN, ...words], { env: { PATH, HOME, ...environment } });
+    this.process = spawn(process.execPath, [program, ...words], { env: { PATH, HOME, ...environment } });
     this.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
     });

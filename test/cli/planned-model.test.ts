@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { knownModel, readModel } from '../../src/cli/planned-model.js';
+import { readModel } from '../../src/cli/planned-model.js';
 import { layouts } from '../../src/core/catalogue/layouts.js';
+import { knownModel } from '../../src/orchestrator/known-model.js';
 import { writeRealModel } from '../gguf/real-model.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 

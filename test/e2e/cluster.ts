@@ -54,8 +54,10 @@ export class Cluster {
   /** Where its processes put the sockets of their edges. */
   readonly runtimeFolder: string;
   address = '127.0.0.1:0';
-  /** With the flag `--http`. */
-  httpUrl: string | undefined;
+  /** `host:port` of HTTP. */
+  http = '127.0.0.1:0';
+  /** Empty where the flags say `--http off`. */
+  httpUrl = '';
   client!: OrchestratorServiceClient;
   model = '';
   private readonly processes = new Map<string, ChildProcess>();
@@ -86,10 +88,11 @@ export class Cluster {
     environment: Readonly<Record<string, string>> = {},
   ): Promise<void> {
     const data = join(this.folder, 'orchestrator');
-    const args = ['orchestrator', '--listen', this.address, '--data', data, '--json', ...flags];
-    const { address, httpUrl } = JSON.parse(await this.firstLine(this.spawn('orchestrator', args, environment)));
+    const args = ['orchestrator', '--listen', this.address, '--data', data, '--json', '--http', this.http, ...flags];
+    const { address, httpUrl = '' } = JSON.parse(await this.firstLine(this.spawn('orchestrator', args, environment)));
     this.address = address;
     this.httpUrl = httpUrl;
+    if (httpUrl) this.http = new URL(httpUrl).host;
     this.client ??= dial(this.address, OrchestratorServiceClient);
   }
 

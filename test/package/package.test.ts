@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/package-root.js';
@@ -24,18 +24,22 @@ describe('what is in the package', () => {
     const known = [
       /^(package\.json|README\.md|SECURITY\.md|LICENSE)$/,
       /^dist\/(src|gen)\/.*\.(js|d\.ts)$/,
+      /^dist\/dashboard\/(index\.html|assets\/.*\.(js|css|svg))$/,
       /^proto\/.*\.proto$/,
       /^gen\/descriptor\.binpb$/,
+      /^deploy\/(README\.md|container|systemd)/,
     ];
     expect(paths.filter((path) => !known.some((pattern) => pattern.test(path)))).toEqual([]);
     for (const pattern of known) expect(paths, String(pattern)).toContainEqual(expect.stringMatching(pattern));
   });
 
   it('has the compiled form of every source, and of none that is gone', () => {
-    const compiled = paths.filter((path) => /^dist\/.*\.js$/.test(path)).map((path) => path.slice('dist/'.length, -3));
+    const compiled = paths
+      .filter((path) => /^dist\/(src|gen)\/.*\.js$/.test(path))
+      .map((path) => path.slice('dist/'.length, -3));
     const sources = ['src', 'gen'].flatMap((name) =>
       readdirSync(join(packageRoot(), name), { recursive: true, encoding: 'utf8' })
-        .filter((file) => /\.tsx?$/.test(file))
+        .filter((file) => /\.tsx?$/.test(file) && !file.startsWith(`dashboard${sep}`))
         .map((file) => `${name}/${file.replace(/\.tsx?$/, '')}`),
     );
     expect(compiled.sort()).toEqual(sources.sort());
@@ -68,11 +72,14 @@ describe('once installed, on a machine that has nothing else', () => {
   });
 
   it('is a library, whose types are whole', async () => {
-    const project = projectWith(installed, { 'launcher.ts': launcher });
+    const project = projectWith(installed, { 'launcher.ts': launcher, ...examples() });
     const tsc = join(packageRoot(), 'node_modules', 'typescript', 'bin', 'tsc');
     const checked = await run(process.execPath, [tsc, '--project', project]).catch((error) => error);
     expect(checked.stdout).toBe('');
-    const { stdout } = await run(process.execPath, ['launcher.js'], { cwd: project, env: machine.environment });
+    const { stdout } = await run(process.execPath, [join('out', 'launcher.js')], {
+      cwd: project,
+      env: machine.environment,
+    });
     expect(stdout).toBe('rejected PLAN_REJECTION_KIND_MALFORMED_INPUT\n');
   });
 });
@@ -86,6 +93,12 @@ export const runs = (launcher: Launcher) => launcher.watchRun(1n);
 export type Mine = ShardEngine & AgentSessionCallbacks;
 `;
 
+function examples(): Record<string, string> {
+  const folder = join(packageRoot(), 'examples');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.mjs'));
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+}
+
 /** Someone's own package that depends on the installed one; `skipLibCheck` stays off, so that our declarations are read. */
 function projectWith(installed: string, files: Readonly<Record<string, string>>): string {
   const project = join(folder, 'project');
@@ -96,7 +109,8 @@ function projectWith(installed: string, files: Readonly<Record<string, string>>)
   };
   link(installed, 'stageplane');
   link(join(types, 'node'), '@types/node');
-  const compilerOptions = { module: 'NodeNext', target: 'ES2023', strict: true, types: ['node'] };
+  const checks = { strict: true, allowJs: true, checkJs: true };
+  const compilerOptions = { module: 'NodeNext', target: 'ES2023', types: ['node'], outDir: 'out', ...checks };
   const all = {
     ...files,
     'package.json': JSON.stringify({ type: 'module' }),

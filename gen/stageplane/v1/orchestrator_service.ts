@@ -43,7 +43,10 @@ export interface InspectModelResponse {
 }
 
 export interface PlanRunRequest {
-  /** Required. */
+  /**
+   * Required. Its model may also be a well-known one of which there is no file, by a reference such as "llama3.1:70b@q4_k_m" as
+   * `local_path`; a run of it needs the file.
+   */
   plan?: PlanRequest | undefined;
 }
 
@@ -122,10 +125,12 @@ export interface WatchRunResponse {
   { $case: "loading"; value: StageLoadProgress } | undefined;
 }
 
+/** A bookmark: the watcher has been told of everything up to this revision. */
 export interface WatchProgress {
   revision: bigint;
 }
 
+/** How far a stage has loaded; latest wins. */
 export interface StageLoadProgress {
   stageIndex: number;
   progress?: LoadProgress | undefined;

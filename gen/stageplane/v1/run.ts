@@ -604,6 +604,8 @@ export interface TextLoad {
   runningAnswers: number;
   /** Generation sessions that the stages hold, those of resting conversations included. */
   heldSessions: number;
+  /** Tokens of all answers, per second, over the last few seconds. */
+  tokensPerSecond: number;
 }
 
 /** Why a run ended before its time: the primary fault. */
@@ -1499,7 +1501,7 @@ export const StageUsage: MessageFns<StageUsage> = {
 };
 
 function createBaseTextLoad(): TextLoad {
-  return { waitingPrompts: 0, runningAnswers: 0, heldSessions: 0 };
+  return { waitingPrompts: 0, runningAnswers: 0, heldSessions: 0, tokensPerSecond: 0 };
 }
 
 export const TextLoad: MessageFns<TextLoad> = {
@@ -1512,6 +1514,9 @@ export const TextLoad: MessageFns<TextLoad> = {
     }
     if (message.heldSessions !== 0) {
       writer.uint32(24).uint32(message.heldSessions);
+    }
+    if (message.tokensPerSecond !== 0) {
+      writer.uint32(33).double(message.tokensPerSecond);
     }
     return writer;
   },
@@ -1553,6 +1558,14 @@ export const TextLoad: MessageFns<TextLoad> = {
             message.heldSessions = reader.uint32();
             continue;
           }
+          case 4: {
+            if (tag !== 33) {
+              break;
+            }
+
+            message.tokensPerSecond = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1582,6 +1595,11 @@ export const TextLoad: MessageFns<TextLoad> = {
         : isSet(object.held_sessions)
         ? globalThis.Number(object.held_sessions)
         : 0,
+      tokensPerSecond: isSet(object.tokensPerSecond)
+        ? globalThis.Number(object.tokensPerSecond)
+        : isSet(object.tokens_per_second)
+        ? globalThis.Number(object.tokens_per_second)
+        : 0,
     };
   },
 
@@ -1596,6 +1614,9 @@ export const TextLoad: MessageFns<TextLoad> = {
     if (message.heldSessions !== 0) {
       obj.heldSessions = Math.round(message.heldSessions);
     }
+    if (message.tokensPerSecond !== 0) {
+      obj.tokensPerSecond = floatToJson(message.tokensPerSecond);
+    }
     return obj;
   },
 
@@ -1607,6 +1628,7 @@ export const TextLoad: MessageFns<TextLoad> = {
     message.waitingPrompts = object.waitingPrompts ?? 0;
     message.runningAnswers = object.runningAnswers ?? 0;
     message.heldSessions = object.heldSessions ?? 0;
+    message.tokensPerSecond = object.tokensPerSecond ?? 0;
     return message;
   },
 };
@@ -3500,6 +3522,10 @@ export const StageFaultObserved: MessageFns<StageFaultObserved> = {
     return message;
   },
 };
+
+function floatToJson(value: number | null | undefined): number | string | null | undefined {
+  return typeof value === "number" && !globalThis.Number.isFinite(value) ? globalThis.String(value) : value;
+}
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

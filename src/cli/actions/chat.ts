@@ -3,8 +3,10 @@ import {
   type OrchestratorServiceClient,
   OrchestratorServiceService as service,
 } from '../../../gen/stageplane/v1/orchestrator_service.js';
+import type { SamplingPolicy } from '../../../gen/stageplane/v1/plan.js';
 import { streamCall, unaryCall } from '../../grpc/client.js';
 import { answerExit } from '../answer-exit.js';
+import { askedSampling } from '../asked-sampling.js';
 import { ChatInput } from '../chat-input.js';
 import { ChatTranscript } from '../chat-transcript.js';
 import type { Invocation } from '../command.js';
@@ -22,7 +24,7 @@ export function chat({ values, output }: Invocation<ChatValues>): Promise<ExitCo
     const input = new ChatInput();
     if (!output.json) output.aside(`run ${values.id}${run ? `, ${fidelitySentence(run.fidelity)}` : ''}`);
     try {
-      return await talk(client, output, values, input);
+      return await talk(client, output, values, input, askedSampling(values, run?.plan?.runtime?.sampling));
     } finally {
       input.close();
     }
@@ -34,15 +36,17 @@ async function talk(
   output: Output,
   values: ChatValues,
   input: ChatInput,
+  sampling: SamplingPolicy | undefined,
 ): Promise<ExitCode> {
-  const { id: runId, maxTokens = 0, system, plain } = values;
+  const { id: runId, maxTokens = 0, system, plain, seed, stop } = values;
   const transcript = new ChatTranscript({ plain, system });
   for (let line = await input.next(); line !== undefined; line = await input.next()) {
     if (line.trim() === '') continue;
     transcript.said(line);
     const { prompt, messages, conversation } = transcript.turn();
     const inline = messages.length > 0 ? {} : { prompt: { source: { $case: 'inline', value: prompt } } as const };
-    const request = GenerateRequest.fromPartial({ runId, conversation, messages, runtime: { maxTokens, ...inline } });
+    const runtime = { maxTokens, sampling, stop: [...stop], ...inline };
+    const request = GenerateRequest.fromPartial({ runId, conversation, messages, seed, runtime });
     const signal = input.interrupted();
     const printed = await printAnswer(output, streamCall(client, service.generate, request, { signal }), signal);
     if (printed.kind === 'faulted') return answerExit(output, runId, printed);

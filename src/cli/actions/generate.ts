@@ -3,8 +3,10 @@ import {
   type OrchestratorServiceClient,
   OrchestratorServiceService as service,
 } from '../../../gen/stageplane/v1/orchestrator_service.js';
-import { streamCall } from '../../grpc/client.js';
+import type { SamplingPolicy } from '../../../gen/stageplane/v1/plan.js';
+import { streamCall, unaryCall } from '../../grpc/client.js';
 import { answerExit } from '../answer-exit.js';
+import { askedSampling } from '../asked-sampling.js';
 import type { Invocation } from '../command.js';
 import type { GenerateValues } from '../commands/text.js';
 import type { ExitCode } from '../exit-code.js';
@@ -22,20 +24,28 @@ export function generate({ values, output }: Invocation<GenerateValues>): Promis
     }
     const interrupts = listenForInterrupts();
     const signal = interrupts.first;
-    const request = requestOf(values, prompt.value);
+    // What flags leave out is the run's, which is only asked for then.
+    const run = askedSampling(values) && (await unaryCall(client, service.getRun, { runId: values.id })).run;
+    const request = requestOf(values, prompt.value, askedSampling(values, run?.plan?.runtime?.sampling));
     const printed = await printAnswer(output, streamCall(client, service.generate, request, { signal }), signal);
     interrupts.ignore();
     return answerExit(output, values.id, printed);
   });
 }
 
-function requestOf(values: GenerateValues, prompt: string): GenerateRequest {
-  const { id: runId, maxTokens = 0, conversation = '', chat, system } = values;
+function requestOf(values: GenerateValues, prompt: string, sampling: SamplingPolicy | undefined): GenerateRequest {
+  const { id: runId, maxTokens = 0, conversation = '', chat, system, stop, seed } = values;
   const told = system === undefined ? [] : [{ role: 'system', content: system }];
   return GenerateRequest.fromPartial({
     runId,
     conversation,
-    runtime: { maxTokens, ...(!chat && { prompt: { source: { $case: 'inline', value: prompt } } }) },
+    seed,
+    runtime: {
+      maxTokens,
+      sampling,
+      stop: [...stop],
+      ...(!chat && { prompt: { source: { $case: 'inline', value: prompt } } }),
+    },
     messages: chat ? [...told, { role: 'user', content: prompt }] : [],
   });
 }

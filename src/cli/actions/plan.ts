@@ -1,13 +1,15 @@
 import { OrchestratorServiceService as service } from '../../../gen/stageplane/v1/orchestrator_service.js';
 import { unaryCall } from '../../grpc/client.js';
 import { listNodes } from '../../launcher/list-all.js';
+import { knownModel } from '../../orchestrator/known-model.js';
+import type { LibraryModel } from '../../orchestrator/model-library.js';
 import type { Invocation } from '../command.js';
 import type { PlanValues } from '../commands/plan.js';
 import { readPoolFile } from '../config/pool-file.js';
 import type { ExitCode } from '../exit-code.js';
 import { liveStagesOn } from '../live-stages.js';
 import { planLocally } from '../plan-locally.js';
-import { knownModel, type PlannedModel, readModel } from '../planned-model.js';
+import { readModel } from '../planned-model.js';
 import { showPlan } from '../show-plan.js';
 import { usageFailure } from '../usage-failure.js';
 import { withOrchestrator } from '../with-orchestrator.js';
@@ -25,7 +27,7 @@ export async function plan(invocation: Invocation<PlanValues>): Promise<ExitCode
 }
 
 /** For the orchestrator's nodes. `described` is a model that it cannot read. */
-function planThere(invocation: Invocation<PlanValues>, described?: PlannedModel): Promise<ExitCode> {
+function planThere(invocation: Invocation<PlanValues>, described?: LibraryModel): Promise<ExitCode> {
   const { values, output } = invocation;
   return withOrchestrator(output, values, async (client) => {
     const nodes = await listNodes(client);
@@ -41,7 +43,7 @@ function planThere(invocation: Invocation<PlanValues>, described?: PlannedModel)
 async function planForDescribed(
   path: string,
   invocation: Invocation<PlanValues>,
-  model: PlannedModel,
+  model: LibraryModel,
 ): Promise<ExitCode> {
   const pool = await readPoolFile(path);
   if (pool.kind === 'refused') return invocation.output.fail(usageFailure(pool.problems));

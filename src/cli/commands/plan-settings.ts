@@ -1,9 +1,10 @@
 import { limits } from '../../core/limits.js';
 import { readLayerRanges, readPlacement, type StageLayers, type StageNode } from '../config/placement-readers.js';
-import { readCount, readOneOf, readSeed, readText, readThousandths } from '../config/readers.js';
+import { readCount, readOneOf, readText } from '../config/readers.js';
 import { operand, optional, toggle } from '../config/setting.js';
 import type { Violation } from '../failure.js';
 import { checkAutomatic, type PlacementValues, placementSettings } from './placement-settings.js';
+import { samplingSettings } from './sampling-settings.js';
 
 /** What `plan` and `run` both take. */
 export const planSettings = {
@@ -53,18 +54,7 @@ export const planSettings = {
     placeholder: '<count>',
     description: 'tokens of an answer at most',
   }),
-  temperature: optional(readThousandths, {
-    placeholder: '<number>',
-    description: 'such as 0.7: higher is more varied; default: 0, always the likeliest token',
-  }),
-  topK: optional(readCount(1), {
-    placeholder: '<count>',
-    description: 'likeliest tokens to choose from; default: all',
-  }),
-  seed: optional(readSeed, {
-    placeholder: '<number>',
-    description: 'what chance begins with: the same seed gives the same choices; default: 0',
-  }),
+  ...samplingSettings,
 };
 
 export const modelOperand = {

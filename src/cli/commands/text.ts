@@ -2,6 +2,7 @@ import { defineCommand } from '../command.js';
 import { clientSettings } from '../config/common-settings.js';
 import { readCount, readId, readText } from '../config/readers.js';
 import { operand, optional, toggle, type Values } from '../config/setting.js';
+import { answerSamplingSettings } from './sampling-settings.js';
 
 const run = { id: operand(readId, { placeholder: '<run>', description: 'id of a run that is SERVING' }) };
 
@@ -14,6 +15,7 @@ const textSettings = {
     placeholder: '<text>',
     description: 'what the model is told before everything else; for models with a chat template',
   }),
+  ...answerSamplingSettings,
   ...clientSettings,
 };
 
@@ -46,7 +48,11 @@ export const textCommands = [
     summary: 'answer one prompt with a run that is SERVING; Ctrl-C cancels the answer, not the run',
     settings: generateSettings,
     operands: generateOperands,
-    examples: ['generate 7 "Why is the sky blue?" --chat', 'generate 7 - --max-tokens 256 < prompt.txt'],
+    examples: [
+      'generate 7 "Why is the sky blue?" --chat',
+      'generate 7 - --max-tokens 256 < prompt.txt',
+      'generate 7 "One, two," --temperature 0.7 --seed 3 --stop .',
+    ],
     check: ({ system, chat }) =>
       system !== undefined && !chat ? [{ field: '--system', message: 'needs a chat template; add --chat' }] : [],
     load: async () => (await import('../actions/generate.js')).generate,

@@ -108,16 +108,27 @@ export const readSeed: Reader<bigint> = (text) => {
   return value > U64_MAX ? refused(`is too large; write at most ${U64_MAX}`) : { kind: 'read', value };
 };
 
-/** A decimal number of at most three digits after the point, as thousandths. */
-export const readThousandths: Reader<number> = (text) => {
-  const [, whole, fraction = ''] = /^(\d{1,7})(?:\.(\d{1,3}))?$/.exec(text) ?? [];
-  if (whole === undefined)
-    return refused('is no number; write one such as 0.7, with at most three digits after the point');
-  const value = Number(whole + fraction.padEnd(3, '0'));
-  return value > U32_MAX
-    ? refused(`is too large; write at most ${Math.floor(U32_MAX / 1000)}`)
-    : { kind: 'read', value };
-};
+/** A decimal number of at most three digits after the point, as thousandths from `least` to `most`. */
+export function readThousandths(least: number, most = U32_MAX): Reader<number> {
+  return (text) => {
+    const [, sign, whole, fraction = ''] = /^(-?)(\d{1,7})(?:\.(\d{1,3}))?$/.exec(text) ?? [];
+    if (whole === undefined || (sign !== '' && least >= 0)) {
+      return refused('is no number; write one such as 0.7, with at most three digits after the point');
+    }
+    const size = Number(whole + fraction.padEnd(3, '0'));
+    const value = sign === '' || size === 0 ? size : -size;
+    if (value < least) return refused(`is too small; write at least ${least / 1000}`);
+    return value > most ? refused(`is too large; write at most ${Math.floor(most / 1000)}`) : { kind: 'read', value };
+  };
+}
+
+/** The same of either sign, `most` in size. */
+export function readSignedThousandths(most: number): Reader<number> {
+  return readThousandths(-most, most);
+}
+
+/** A share of the whole, 0 to 1. */
+export const readShare: Reader<number> = readThousandths(0, limits.wholeMillis);
 
 /** A share from 0 to 100 percent with at most one digit after the point, as thousandths. */
 export const readPercent: Reader<number> = (text) => {

@@ -1,6 +1,6 @@
 import type { GgufSource } from '../../../gen/stageplane/v1/model.js';
 import type { Node } from '../../../gen/stageplane/v1/node.js';
-import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
+import { type RunPlan, SamplingPolicy } from '../../../gen/stageplane/v1/plan.js';
 import { CandidateStatus, type PlanReport } from '../../../gen/stageplane/v1/planner.js';
 import type { StageSettings } from '../../../gen/stageplane/v1/provision.js';
 import { formatBytes } from '../../core/format-bytes.js';
@@ -116,9 +116,23 @@ function settingsText({ microBatch, sessions, kvCacheType, flashAttention, seed 
 
 /** Greedy is what nobody asked for, and needs no words. */
 function samplingFields({ runtime }: RunPlan): (readonly [string, string])[] {
-  const { temperatureMillis = 0, topK = 0 } = runtime?.sampling ?? {};
-  if (temperatureMillis === 0 && topK === 0) return [];
-  return [['sampling', `temperature ${temperatureMillis / 1000}, ${topK === 0 ? 'all tokens' : `top ${topK}`}`]];
+  const policy = runtime?.sampling ?? SamplingPolicy.create();
+  const { temperatureMillis, topK } = policy;
+  const more = furtherSampling(policy);
+  if (temperatureMillis === 0 && topK === 0 && more.length === 0) return [];
+  const tokens = topK === 0 ? 'all tokens' : `top ${topK}`;
+  return [['sampling', [`temperature ${temperatureMillis / 1000}`, tokens, ...more].join(', ')]];
+}
+
+function furtherSampling(policy: SamplingPolicy): string[] {
+  const named: [string, number][] = [
+    ['top-p', policy.topPMillis],
+    ['min-p', policy.minPMillis],
+    ['repeat penalty', policy.repeatPenaltyMillis],
+    ['presence penalty', policy.presencePenaltyMillis],
+    ['frequency penalty', policy.frequencyPenaltyMillis],
+  ];
+  return named.filter(([, millis]) => millis !== 0).map(([name, millis]) => `${name} ${millis / 1000}`);
 }
 
 /** Warnings and exclusions, as one block; nothing when there are none. */

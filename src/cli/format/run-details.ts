@@ -68,8 +68,9 @@ function earlierLine({ stageIndex, generation, nodeName, nodeId }: StageStatus):
   return `${where} is LOST and may still be alive: it keeps its memory until the node is back, fenced or deleted`;
 }
 
-function textLoad({ waitingPrompts, runningAnswers, heldSessions }: TextLoad): string {
-  return `${runningAnswers} answers under way, ${waitingPrompts} prompts waiting, ${heldSessions} sessions held`;
+function textLoad({ waitingPrompts, runningAnswers, heldSessions, tokensPerSecond }: TextLoad): string {
+  const speed = `${tokensPerSecond.toFixed(tokensPerSecond < 100 ? 1 : 0)} tokens/s`;
+  return `${runningAnswers} answers under way, ${waitingPrompts} prompts waiting, ${heldSessions} sessions held, ${speed}`;
 }
 
 function held({ heldSessions, heldTokens }: StageUsage): string {

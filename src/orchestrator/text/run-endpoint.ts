@@ -12,6 +12,7 @@ import { ownText } from './asked-text.js';
 import { endpointFault, promptFault } from './endpoint-fault.js';
 import { OneShotAnswer } from './one-shot-answer.js';
 import { openCommand } from './open-command.js';
+import { TokenRate } from './token-rate.js';
 
 /** What an endpoint tells the machine. Nothing after `close`. */
 export interface RunEndpointListener {
@@ -46,7 +47,8 @@ export class RunEndpoint {
   readonly #inboundSocket: string;
   #host: EndpointHost | undefined;
   #registration: Registration | undefined;
-  #load: TextLoad | undefined;
+  readonly #rate = new TokenRate();
+  #load: Omit<TextLoad, 'tokensPerSecond'> | undefined;
   #isReady = false;
   #isOver = false;
   #answerId: string | undefined;
@@ -68,12 +70,21 @@ export class RunEndpoint {
 
   /** The newest that the endpoint has said of itself. */
   get load(): TextLoad | undefined {
-    return this.isReady ? this.#load : undefined;
+    if (!this.isReady || !this.#load) return undefined;
+    return { ...this.#load, tokensPerSecond: this.#rate.perSecond(performance.now()) };
   }
 
   /** Only while it is ready. Gives the id by which the answer is acknowledged and cancelled. */
   generate(request: Omit<GenerateText, 'requestId'>, reader: AnswerReader): string {
-    return this.#host!.generate(request, this.around.followAnswer(reader));
+    const followed = this.around.followAnswer(reader);
+    return this.#host!.generate(request, {
+      delta: (delta) => {
+        this.#rate.count(delta.tokenIds.length, performance.now());
+        followed.delta(delta);
+      },
+      done: (done) => followed.done(done),
+      refused: (refusal) => followed.refused(refusal),
+    });
   }
 
   acknowledge(requestId: string, tokens: number): void {

@@ -3,8 +3,8 @@ import type { SessionEngine } from './session-engine.js';
 
 /** An engine that this worker can load. Its code is imported only when it is made: a worker waits without it. */
 export interface EngineEntry {
-  /** Devices it can use, as in `Device.device_id`. */
-  readonly devices: readonly string[];
+  /** Devices it can use, as in `Device.device_id`; undefined when it takes any. */
+  readonly devices: readonly string[] | undefined;
   /** Whether `build` and `make` load native code, which ends the process where it does not suit the machine. */
   readonly isNative: boolean;
   /** What decides its arithmetic on this machine; undefined when that cannot be told. */
@@ -58,4 +58,4 @@ export function listEngines(library: LlamaPackage | LlamaRefusal): EngineList {
 const always = [['fixture', fixture]] as const;
 
 /** The engines of this worker on this machine. */
-export const { offered: engines, absent: absentEngines } = listEngines(findLlamaPackage());
+export const engineList: EngineList = listEngines(findLlamaPackage());

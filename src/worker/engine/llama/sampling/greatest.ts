@@ -18,32 +18,47 @@ export function indexOfGreatest(logits: Float32Array): number {
  * kept, the least at its top: a vocabulary has hundreds of thousands, and most of them are below that.
  */
 export function greatestOf(logits: Float32Array, count: number): Int32Array {
-  const kept = new Int32Array(Math.min(count, logits.length));
-  for (let id = 0; id < kept.length; id++) kept[id] = id;
-  for (let at = (kept.length >>> 1) - 1; at >= 0; at--) sink(kept, at, logits);
-  for (let id = kept.length; id < logits.length; id++) {
-    if (logits[id]! <= logits[kept[0]!]!) continue;
-    kept[0] = id;
-    sink(kept, 0, logits);
-  }
-  return kept.sort((a, b) => (isLess(a, b, logits) ? 1 : -1));
+  const bits = new Uint32Array(logits.buffer, logits.byteOffset, logits.length);
+  const kept = new Float64Array(Math.min(count, logits.length));
+  for (let id = 0; id < kept.length; id++) kept[id] = rankOf(bits[id]!, id);
+  if (kept.length < logits.length) keepLowest(kept, logits, bits);
+  // Without a comparison of our own, the sort is native.
+  kept.sort();
+  return Int32Array.from(kept, (rank) => rank % ID_RANGE);
 }
 
-/** Lets the id at a place of the heap go down until it goes before those below it. */
-function sink(heap: Int32Array, from: number, logits: Float32Array): void {
-  const id = heap[from]!;
+/** More than any vocabulary has, and with 32 bits of a logit still a whole number below 2^53. */
+const ID_RANGE = 2 ** 21;
+const SIGN = 0x8000_0000;
+
+/** A number that is lower for a greater logit, and for a lower id among equals. */
+function rankOf(bits: number, id: number): number {
+  // Floats of one sign are ordered like their bits. Minus zero is zero.
+  const isNegative = bits > SIGN;
+  return (isNegative ? bits : SIGN - 1 - (bits === SIGN ? 0 : bits)) * ID_RANGE + id;
+}
+
+/** Replaces ranks in `kept`, which has those of the first ids, by lower ones of the others. */
+function keepLowest(kept: Float64Array, logits: Float32Array, bits: Uint32Array): void {
+  for (let at = (kept.length >>> 1) - 1; at >= 0; at--) sink(kept, at);
+  let least = logits[kept[0]! % ID_RANGE]!;
+  for (let id = kept.length; id < logits.length; id++) {
+    if (logits[id]! <= least) continue;
+    kept[0] = rankOf(bits[id]!, id);
+    sink(kept, 0);
+    least = logits[kept[0]! % ID_RANGE]!;
+  }
+}
+
+/** Lets the rank at a place of the heap go down until none below it is higher. */
+function sink(heap: Float64Array, from: number): void {
+  const rank = heap[from]!;
   let at = from;
   for (let below = 2 * at + 1; below < heap.length; below = 2 * at + 1) {
-    if (below + 1 < heap.length && isLess(heap[below + 1]!, heap[below]!, logits)) below += 1;
-    if (!isLess(heap[below]!, id, logits)) break;
+    if (below + 1 < heap.length && heap[below + 1]! > heap[below]!) below += 1;
+    if (heap[below]! <= rank) break;
     heap[at] = heap[below]!;
     at = below;
   }
-  heap[at] = id;
-}
-
-/** Of equals the highest id is the least. */
-function isLess(a: number, b: number, logits: Float32Array): boolean {
-  const [one, other] = [logits[a]!, logits[b]!];
-  return one < other || (one === other && a > b);
+  heap[at] = rank;
 }

@@ -1,0 +1,28 @@
+import { ApiError } from './api-error.js';
+import { connection } from './connection.js';
+
+/** Anything but a stream that nobody answers says so under this name. */
+const requests = 'requests';
+
+/** One request and the JSON of its answer, whatever its status. Throws ApiError when nobody answers. */
+export async function send(
+  method: string,
+  path: string,
+  request?: unknown,
+): Promise<{ status: number; body: unknown }> {
+  try {
+    const response = await fetch(path, {
+      method,
+      ...(request !== undefined && {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+      }),
+    });
+    const body: unknown = await response.json().catch(() => undefined);
+    connection.up(requests);
+    return { status: response.status, body };
+  } catch {
+    connection.down(requests);
+    throw new ApiError(0, 'NO_ANSWER', 'the orchestrator does not answer; this page asks again by itself');
+  }
+}

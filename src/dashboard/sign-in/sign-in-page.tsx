@@ -1,0 +1,35 @@
+import { type FormEvent, useState } from 'react';
+import { ApiError } from '../api/api-error.js';
+import { session } from '../api/session.js';
+import { Command, Problem } from '../parts/notice.js';
+import { Page } from '../parts/page.js';
+
+/** Asks for a key where one is needed; afterwards the page of the address is shown. */
+export function SignInPage() {
+  const [error, setError] = useState<ApiError>();
+  const signIn = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const key = String(new FormData(event.currentTarget).get('key'));
+    try {
+      await session.signIn(key);
+    } catch (thrown) {
+      if (thrown instanceof ApiError) setError(thrown);
+    }
+  };
+  return (
+    <Page title="Sign in">
+      <form className="panel sign-in" onSubmit={signIn}>
+        <label htmlFor="key">Key</label>
+        <input id="key" name="key" type="password" required autoComplete="current-password" spellCheck={false} />
+        <button type="submit" className="button button-main">
+          Sign in
+        </button>
+        <Problem error={error} />
+        <p className="quiet">
+          A key is made on the orchestrator's machine, for looking only or for running models too:
+        </p>
+        <Command>stageplane key create --name me --role viewer</Command>
+      </form>
+    </Page>
+  );
+}

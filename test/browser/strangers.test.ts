@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
+import { unaryCall } from '../../src/grpc/client.js';
+import { sampleFacts, sampleHello, samplePlan } from '../core/machine/samples.js';
+import { runOrchestrator } from '../support/running-orchestrator.js';
+import { ScriptedAgent } from '../support/scripted-agent.js';
+import { runSecured } from '../support/secured-orchestrator.js';
+import { describeInBrowser, overflow, screenshot, violations, widths } from './browser.js';
+
+const http = '127.0.0.1:0';
+
+/** What a machine that means ill may say of itself. */
+const hostile = {
+  markup: '<img src=x onerror=alert(1)>',
+  escapes: 'a\u001b[31mred\u0007',
+  backwards: 'file\u202egpj.exe\u2066',
+  long: 'x'.repeat(200),
+};
+
+describeInBrowser('what strangers say', (browser) => {
+  test('is shown as text, cut by nothing and reaching over nothing', async () => {
+    const { httpUrl, client, address } = await runOrchestrator({ http });
+    const { descriptor, ...hello } = sampleHello('alpha', {});
+    const labels = { [hostile.markup]: hostile.backwards, long: hostile.long, escape: hostile.escapes };
+    const devices = descriptor!.devices.map((device) => ({ ...device, name: `${hostile.markup}${hostile.long}` }));
+    const said = { ...descriptor!, labels, devices, agentVersion: hostile.escapes, operatingSystem: hostile.backwards };
+    const agent = await ScriptedAgent.join(address, 'alpha', { ...hello, descriptor: said });
+    const facts = { ...sampleFacts, modelId: `${hostile.markup}${hostile.backwards}${hostile.long}` };
+    await unaryCall(client, Service.createRun, { requestId: 'r', plan: { ...samplePlan([2n]), facts } });
+    const { deliveryId } = await agent.next('provision');
+    agent.say({ $case: 'ack', value: { deliveryId } });
+    const message = `${hostile.markup} ${hostile.escapes} ${hostile.backwards} ${hostile.long}`;
+    const fault = { reason: StageFaultReason.STAGE_FAULT_REASON_LOAD_FAILED, message, logTail: [message] };
+    agent.report({ runId: 1n, stageIndex: 0, generation: 1 }, { $case: 'fault', value: fault });
+    await agent.confirmStop();
+
+    const page = await browser.open(httpUrl!, { width: widths.narrow });
+    page.on('dialog', () => expect.unreachable('a script of a stranger ran'));
+    const places = [
+      ['/', 'alpha'],
+      ['/runs', 'Run 1'],
+      ['/runs/1', 'Why it ended'],
+      ['/events', 'events'],
+    ] as const;
+    for (const [path, ready] of places) {
+      await page.goto(`${httpUrl}${path}`);
+      await page.getByText(ready).first().waitFor();
+      await page.getByText(hostile.markup).first().waitFor();
+      const text = String(await page.evaluate('document.body.textContent'));
+      expect([path, [...'\u001b\u0007\u202e\u2066'].filter((one) => text.includes(one))]).toEqual([path, []]);
+      expect([path, await page.locator('main img').count()]).toEqual([path, 0]);
+      expect([path, await overflow(page)]).toEqual([path, 0]);
+      await screenshot(page, `hostile-${path.slice(1).replace('/', '-') || 'pool'}`);
+    }
+  });
+});
+
+describeInBrowser('an empty pool', (browser) => {
+  test('says on each page what to do next, and so does a planner without nodes', async () => {
+    const { httpUrl } = await runOrchestrator({ http });
+    const page = await browser.open(httpUrl!, { mayComplain: /404/ });
+    await page.getByText('stageplane agent --orchestrator').waitFor();
+    await screenshot(page, 'empty-pool');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.getByText('Nothing has been run yet').waitFor();
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.getByText('Nothing has happened yet').waitFor();
+    await page.getByRole('link', { name: 'Plan', exact: true }).click();
+    await page.getByLabel('Model').fill('/nowhere.gguf');
+    await page.getByRole('button', { name: 'Plan, and start nothing' }).click();
+    await page.getByText('/nowhere.gguf').last().waitFor();
+    await screenshot(page, 'no-model');
+  });
+});
+
+describeInBrowser('where a key is needed', (browser) => {
+  test('nothing is shown before one is given, and a wrong one is refused in words', async () => {
+    const { httpUrl } = await runSecured({ http });
+    for (const scheme of ['light', 'dark'] as const) {
+      const page = await browser.open(`${httpUrl}/runs/1`, { scheme, mayComplain: /401/ });
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      expect(await page.getByRole('link', { name: 'Runs' }).count()).toBe(0);
+      expect(await violations(page)).toEqual([]);
+      await page.getByLabel('Key').fill('no-such-key');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('this key is unknown').waitFor();
+      await screenshot(page, `sign-in-${scheme}`);
+      expect(await page.context().cookies()).toEqual([]);
+    }
+  });
+});
