@@ -121,5 +121,6 @@ function changes(cluster, events) {
     footprints: [],
     tokens: new Map(),
     certificates: new Map(),
+    keys: new Map(),
   };
 }

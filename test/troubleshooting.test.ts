@@ -20,6 +20,7 @@ const unions = ['StoreErrorKind', 'FolderRefusalReason', 'FileRefusalReason', 'G
 const otherwise = [
   /^(SQLITE|ERR|EAI|STAGEPLANE|XDG|CUDA|HIP|ROCR|LD|DYLD|NO)_(?!WELCOME|IDENTITY|ENROLLMENT|SUCH|LOG|NODE)/,
   /^I?Q\d|^MXFP|^BF?\d/,
+  /^STAGE_FEATURE_/,
   /^(WAITING_READY|TEARING_DOWN|NOT_REQUESTED|EXPECT_HIT|CACHE_MISS|UNKNOWN_SESSION|NOT_LOADED)$/,
 ];
 

@@ -36,7 +36,7 @@ export interface AgentConfig {
   readonly edges?: EdgeFlags | undefined;
   /** A join token, for an agent that has no certificate yet; without either it talks in plain text. */
   readonly join?: string | undefined;
-  /** `host:port` where the token is redeemed; by default the port after that of the first orchestrator. */
+  /** `host:port` where the token is redeemed; by default two ports after that of the first orchestrator. */
   readonly enroll?: string | undefined;
   /** Instead of what the data folder has. Plain text when both have none. */
   readonly credentials?: ChannelCredentials | undefined;

@@ -40,6 +40,7 @@ export interface AgentSessionCallbacks {
   onLogRequest?(request: StageLogRequest): void;
 }
 
+/** Whom to connect to, and who hears of what comes. */
 export interface AgentSessionOptions {
   /** `host:port` or `unix:/path`. */
   readonly address: string;
@@ -105,6 +106,7 @@ export class AgentSession {
     this.send({ message: { $case: 'hello', value: Hello.fromPartial(hello) } });
   }
 
+  /** Takes a whole delivery: the agent holds each of its stages, and reports what becomes of it. */
   ack(deliveryId: bigint): void {
     this.send({ message: { $case: 'ack', value: { deliveryId } } });
   }
@@ -119,11 +121,16 @@ export class AgentSession {
     this.send({ message: { $case: 'report', value: StageReport.fromPartial(report) } });
   }
 
-  /** @param sequence counts from 1 per session */
+  /**
+   * Says that the agent lives, and what its devices and ready stages hold, in bytes. Every `Welcome.heartbeatPeriodMillis`.
+   *
+   * @param sequence counts from 1 per session
+   */
   heartbeat(sequence: bigint, devices: readonly DeviceUsage[], stages: readonly HeldStageUsage[] = []): void {
     this.send({ message: { $case: 'heartbeat', value: { sequence, devices: [...devices], stages: [...stages] } } });
   }
 
+  /** The lines of a stage's log that were asked for. */
   log(log: StageLog): void {
     this.send({ message: { $case: 'log', value: log } });
   }

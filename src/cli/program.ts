@@ -17,6 +17,7 @@ import { runsCommands } from './commands/runs.js';
 import { serverInfoCommand } from './commands/server.js';
 import { textCommands } from './commands/text.js';
 import { topCommand } from './commands/top.js';
+import { upCommand } from './commands/up.js';
 import { verifyCommand } from './commands/verify.js';
 import { versionCommand } from './commands/version.js';
 import type { Setting } from './config/setting.js';
@@ -25,6 +26,7 @@ import { exitCodeHelp } from './exit-code.js';
 
 /** In the order of the help. */
 export const commands: readonly Command[] = [
+  upCommand,
   orchestratorCommand,
   agentCommand,
   inspectCommand,
@@ -50,6 +52,7 @@ const groupSummaries: Readonly<Record<string, string>> = {
   nodes: 'look at nodes and keep stages away from them',
   server: 'look at the orchestrator of this machine',
   token: 'let machines and people in',
+  key: 'let programs and people in over HTTP',
   cert: 'look at certificates and revoke them',
 };
 

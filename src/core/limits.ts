@@ -91,6 +91,8 @@ export const limits = {
   restartBackoffMaxMillis: 5 * 60_000,
   /** Milliseconds between two looks at whether a node that is back has ended what it held, before its run begins again. */
   restartWaitMillis: 1000,
+  /** Attempts after the first of a run that `up` starts: a machine that sleeps or is plugged out is no end of it. */
+  upRestarts: 3,
   /** Attempts after the first that a run may ask for: with the longest backoff, most of a working day. */
   restartAttempts: 100,
   /**
@@ -140,10 +142,10 @@ export const limits = {
   httpIdleMillis: 60_000,
   /** Milliseconds between two comments on an event stream with nothing to say; proxies cut silent ones after a minute. */
   eventStreamPulseMillis: 15_000,
-  /** Milliseconds that a browser waits before it opens an event stream again: an orchestrator restarts in a second or two. */
-  eventStreamRetryMillis: 1000,
   /** Milliseconds after which a client over HTTP may ask a run again that is not there yet, or is full. */
   httpRetryMillis: 2000,
+  /** Milliseconds that a browser waits before it opens an event stream again: an orchestrator restarts in a second or two. */
+  eventStreamRetryMillis: 1000,
   /** Connections of the enrolment port, where everybody may knock and nobody stays. */
   enrollConnections: 256,
   /** Connections of the enrolment port from one address: a room of machines behind one router. */
@@ -221,6 +223,15 @@ export const limits = {
   longestJoinTokenMillis: 30 * 24 * 60 * 60_000,
   /** Bytes of the secret of a join token: nobody guesses 256 bits. */
   tokenSecretBytes: 32,
+  /** Keys of the HTTP port that are good: one for each program of a large house. */
+  apiKeys: 1000,
+  /** Bytes of the secret of a key: nobody guesses 256 bits. */
+  keySecretBytes: 32,
+  /** Milliseconds of the longest key that expires at all: 10 years. */
+  longestKeyMillis: 10 * 365 * 24 * 60 * 60_000,
+  /** Wrong keys from one address: at once, and per second from then on. A program with an old key asks again and again. */
+  wrongKeysAtOnce: 20,
+  wrongKeysPerSecond: 1,
   /** Certificates that were issued and have not expired: each node of the largest pool has one, and its renewal. */
   certificates: 25_000,
   /** Certificates of one holder that have not expired: one, its renewal, and those whose answer was lost on the way. */

@@ -9,3 +9,12 @@ export type JoinRole = (typeof joinRoles)[number];
 export function isJoinRole(text: string): text is JoinRole {
   return (joinRoles as readonly string[]).includes(text);
 }
+
+/** Roles that a key may give: agents show certificates. */
+export const keyRoles = ['viewer', 'launcher', 'admin'] as const;
+
+export type KeyRole = (typeof keyRoles)[number];
+
+export function isKeyRole(text: string): text is KeyRole {
+  return (keyRoles as readonly string[]).includes(text);
+}

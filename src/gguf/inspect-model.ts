@@ -11,11 +11,13 @@ import type { Metadata } from './metadata.js';
 import { type GgufModel, type ModelTensor, type OpenModelOptions, openModel } from './open-model.js';
 import { planningObstacle } from './planning-obstacle.js';
 
+/** What to read beside that which planning needs. */
 export interface InspectOptions extends OpenModelOptions {
   /** Fill `ModelInspection.tensors`. Default false. */
   readonly includeTensors?: boolean;
 }
 
+/** What a header says, and whether the model can be planned. */
 export interface Inspected {
   readonly kind: 'inspected';
   readonly inspection: ModelInspection;

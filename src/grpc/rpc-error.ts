@@ -3,6 +3,7 @@ import { clipText } from '../core/clip-text.js';
 import { limits } from '../core/limits.js';
 import type { FieldViolation } from './field-violation.js';
 
+/** What an error says beside its sentence. */
 export interface RpcErrorParts {
   readonly fieldViolations?: readonly FieldViolation[];
   /** Figures that belong to the reason; keys in lowerCamelCase. */

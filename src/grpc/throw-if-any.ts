@@ -12,3 +12,9 @@ export function throwIfAny(violations: readonly FieldViolation[]): void {
     fieldViolations: violations,
   });
 }
+
+/** The error of one field that is at fault. */
+export function invalidField(field: string, description: string): RpcError {
+  const fieldViolations = [{ field, description }];
+  return new RpcError(status.INVALID_ARGUMENT, 'INVALID_FIELDS', `${field}: ${description}`, { fieldViolations });
+}

@@ -8,11 +8,12 @@ import type { BindResult } from '../grpc/bind-result.js';
 import { bindRefusal } from '../grpc/bind-tcp.js';
 import { parseListenAddress } from '../grpc/listen-address.js';
 import type { LocalCaller } from '../grpc/local-calls.js';
+import { Doorman } from './doorman.js';
 import { health } from './health.js';
-import { HttpError, type HttpRefusal, refusal, refusalHeaders } from './http-refusal.js';
+import { type HttpRefusal, refusal, refusalHeaders } from './http-refusal.js';
 import { refusalOf } from './refusal-of.js';
 import { securityHeaders } from './security-headers.js';
-import { type Admission, admit } from './visitor.js';
+import type { Admission } from './visitor.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -48,16 +49,22 @@ export async function openHttpServer({
   logger,
 }: HttpConfig): Promise<BindResult> {
   const app = newApp(logger, tls);
+  const doorman = new Doorman(admission);
   await app.register(cookie);
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
     if (request.routeOptions.config.isPublic) return;
-    const visitor = admit(request, admission);
-    // Each door has its own words for it.
-    if ('reason' in visitor) throw new HttpError(visitor);
+    // What it throws each door has its own words for.
+    const visitor = doorman.admit(request);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
+    // A stream that is cut short is an error to its reader, never an end.
+    if (visitor.key)
+      reply.raw.once(
+        'close',
+        admission.keys.enter(visitor.key, () => reply.raw.destroy()),
+      );
     request.caller = { ...visitor, signal: gone.signal };
   });
   app.addHook('onResponse', async ({ routeOptions: { method, url } }, { statusCode }) => {

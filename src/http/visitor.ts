@@ -18,6 +18,8 @@ export interface Admission {
   readonly keys: KeyRing;
   /** Whether this machine's own users may come in without a key. */
   readonly trustsThisMachine: boolean;
+  /** Told of everybody who is not let in. */
+  onRefused(peer: string, why: HttpRefusal): void;
 }
 
 /**
@@ -25,7 +27,7 @@ export interface Admission {
  * machine send requests too, under a name that it owns: hence the looks at Host and Origin.
  */
 export function admit(request: FastifyRequest, { keys, trustsThisMachine }: Admission): Visitor | HttpRefusal {
-  const peer = `${request.ip}:${request.socket.remotePort ?? 0}`;
+  const peer = peerOf(request);
   const { authorization } = request.headers;
   if (authorization === undefined && isForeign(request)) return foreignOrigin(request.headers.origin ?? '');
   const shown = authorization === undefined ? request.cookies[KEY_COOKIE] : bearer(authorization);
@@ -35,6 +37,11 @@ export function admit(request: FastifyRequest, { keys, trustsThisMachine }: Admi
   if (key) return { peer, key };
   // Programs that insist on some key are given `none` or `sk-...`; where no key is needed none can be wrong.
   return isNeighbour ? { peer } : badKey();
+}
+
+/** `host:port` of whoever asks. */
+export function peerOf({ ip, socket }: FastifyRequest): string {
+  return `${ip}:${socket.remotePort ?? 0}`;
 }
 
 function bearer(authorization: string): string {

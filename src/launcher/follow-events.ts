@@ -8,6 +8,7 @@ import { streamCall } from '../grpc/client.js';
 import type { RpcError } from '../grpc/rpc-error.js';
 import { backOff, isWorthWaiting } from './follow-run.js';
 
+/** What a watch of all runs gives. */
 export type EventNews =
   | { readonly kind: 'update'; readonly update: WatchEventsResponse }
   /** The stream broke; it is opened again after the last revision seen. */

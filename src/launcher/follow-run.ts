@@ -11,6 +11,7 @@ import { limits } from '../core/limits.js';
 import { streamCall, unaryCall } from '../grpc/client.js';
 import { RpcError } from '../grpc/rpc-error.js';
 
+/** What a watch of one run gives. */
 export type RunNews =
   | { readonly kind: 'update'; readonly update: WatchRunResponse }
   /** The run as it is now: the watch had nothing more to say of it. */

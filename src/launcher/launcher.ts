@@ -51,6 +51,7 @@ export class Launcher {
     return unaryCall(this.#client, service.createRun, CreateRunRequest.fromPartial(request));
   }
 
+  /** The run as it is now. Rejects with RUN_NOT_FOUND. */
   async getRun(runId: bigint): Promise<Run> {
     const { run } = await unaryCall(this.#client, service.getRun, { runId });
     return run!;
@@ -93,6 +94,7 @@ export class Launcher {
     return this.generate({ runId, attach: true }, signal);
   }
 
+  /** Asks the run to stop, and does not wait for it; a run that is over stays as it is. */
   async stopRun(runId: bigint): Promise<Run> {
     const { run } = await unaryCall(this.#client, service.stopRun, { runId });
     return run!;
@@ -108,6 +110,7 @@ export class Launcher {
     return listNodes(this.#client);
   }
 
+  /** Gives the connection up, with all that is under way on it. */
   close(): void {
     this.#client.close();
   }

@@ -7,6 +7,7 @@ import { isNodeName, nodeNameAdvice } from '../core/node-name.js';
 import { isJoinRole, joinRoles } from '../core/role.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { RpcError } from '../grpc/rpc-error.js';
+import { invalidField } from '../grpc/throw-if-any.js';
 import { formatToken, secretDigest } from '../pki/join-token.js';
 import { answerError } from './answer-errors.js';
 import type { Loop } from './loop.js';
@@ -24,11 +25,11 @@ export function accessCalls(loop: Loop, security: Security | undefined): Bodies 
     async createJoinToken({ nodeName, ttlMillis, role: asked }) {
       const { caDigest } = needed(security);
       const role = asked || 'agent';
-      if (!isJoinRole(role)) throw unfit('role', `"${role}" is none of ${joinRoles.join(', ')}`);
+      if (!isJoinRole(role)) throw invalidField('role', `"${role}" is none of ${joinRoles.join(', ')}`);
       if (nodeName !== '' && !isNodeName(nodeName))
-        throw unfit('node_name', `"${nodeName}" is no name; ${nodeNameAdvice}`);
+        throw invalidField('node_name', `"${nodeName}" is no name; ${nodeNameAdvice}`);
       const ttl = Number(ttlMillis) || limits.joinTokenMillis;
-      if (ttl > limits.longestJoinTokenMillis) throw unfit('ttl_millis', 'a token is good for at most 30 days');
+      if (ttl > limits.longestJoinTokenMillis) throw invalidField('ttl_millis', 'a token is good for at most 30 days');
       const secret = randomBytes(limits.tokenSecretBytes).toString('base64url');
       const expiresAt = wallMillis(Date.now() + ttl);
       const token = { digest: secretDigest(secret), role, nodeName, expiresAt };
@@ -76,9 +77,4 @@ function needed(security: Security | undefined): Security {
   if (security) return security;
   const message = 'this orchestrator asks nobody for a certificate: stop it, run `stageplane init`, and start it again';
   throw new RpcError(status.FAILED_PRECONDITION, 'NOT_INITIALISED', message);
-}
-
-function unfit(field: string, description: string): RpcError {
-  const fieldViolations = [{ field, description }];
-  return new RpcError(status.INVALID_ARGUMENT, 'INVALID_FIELDS', `${field}: ${description}`, { fieldViolations });
 }

@@ -5,21 +5,29 @@ import { ignoredInAll } from '../core/machine/ignored-messages.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { accessCalls } from './access-calls.js';
+import type { ApiKeys } from './api-keys.js';
 import type { Backups } from './backups.js';
+import { keyCalls } from './key-calls.js';
 import type { Loop } from './loop.js';
 import type { Security } from './security.js';
 
 type Bodies = Omit<ServiceBodies<typeof AdminServiceService>, 'listAuditEvents'>;
 
 /** What does not change while the orchestrator lives. */
-export type ServerFacts = Pick<GetServerInfoResponse, 'version' | 'listenAddress' | 'dataFolder' | 'startedAt'>;
+export type ServerFacts = Pick<
+  GetServerInfoResponse,
+  'version' | 'listenAddress' | 'httpUrl' | 'dataFolder' | 'startedAt'
+>;
+
+export interface AdminParts {
+  readonly backups: Backups;
+  readonly security: Security | undefined;
+  readonly keys: ApiKeys;
+  readonly logger: Logger;
+}
 
 /** AdminService, for the operator of this machine. */
-export function adminService(
-  loop: Loop,
-  facts: ServerFacts,
-  { backups, security, logger }: { backups: Backups; security: Security | undefined; logger: Logger },
-): Bodies {
+export function adminService(loop: Loop, facts: ServerFacts, { backups, security, keys, logger }: AdminParts): Bodies {
   const { world } = loop;
   return {
     async getServerInfo() {
@@ -61,5 +69,6 @@ export function adminService(
     },
 
     ...accessCalls(loop, security),
+    ...keyCalls(loop, keys),
   };
 }

@@ -8,11 +8,13 @@ import { OpenStreams } from '../grpc/open-streams.js';
 import { RpcError } from '../grpc/rpc-error.js';
 import { api } from '../http/api.js';
 import { dashboard } from '../http/dashboard.js';
+import type { HttpRefusal } from '../http/http-refusal.js';
 import { metricsDoor } from '../http/metrics-door.js';
 import { openHttpServer } from '../http/open-http-server.js';
 import { openAi } from '../http/openai/openai.js';
 import { session } from '../http/session.js';
 import { accessTable } from './access-table.js';
+import { identityOfCaller } from './audit/identity-of-caller.js';
 import { refusalsTo } from './audit/refusals-to.js';
 import { boundOrThrow, type Inside, type Listening, type OrchestratorBodies, tlsOf } from './servers.js';
 
@@ -26,15 +28,22 @@ export interface HttpListening extends Listening {
  * Rejects with StartupError.
  */
 export async function openHttp(inside: Inside, bodies: OrchestratorBodies, listen: string): Promise<HttpListening> {
-  const { security, audit, metrics, logger } = inside;
+  const { security, keys, audit, metrics, logger } = inside;
   const streams = new OpenStreams();
   const admit = admitTo(refusalsTo(audit));
   const calls = localCalls(OrchestratorServiceService, bodies, admit, { logger, streams });
   // They say nothing that a list of the nodes and runs does not.
   const readable = { admit: (caller: LocalCaller) => admit(OrchestratorServiceService.listNodes.path, caller) };
   const tls = security && !isLoopback(listen) ? tlsOf(security, false) : undefined;
-  const keys = { find: () => undefined };
-  const admission = { keys, trustsThisMachine: security === undefined };
+  const admission = {
+    keys,
+    trustsThisMachine: security === undefined,
+    onRefused: (peer: string, { statusCode, reason }: HttpRefusal) => {
+      const code = statusCode === 401 ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED';
+      const by = identityOfCaller({ certificate: undefined, peer });
+      audit.end(audit.begin(by, 'HTTP', { target: '' }), { code, reason });
+    },
+  };
   const doors = [
     api(calls, logger),
     openAi(calls, logger),

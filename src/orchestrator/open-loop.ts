@@ -58,6 +58,7 @@ export function beginEpoch(store: Store, logger: Logger): StoredWorld {
     footprints: [],
     tokens: new Map(),
     certificates: new Map(),
+    keys: new Map(),
   });
   return { ...stored, cluster };
 }

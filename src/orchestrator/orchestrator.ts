@@ -18,6 +18,7 @@ import { lockFolder } from '../process/folder-lock.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import type { Store } from '../store/store.js';
 import { adminSocketOf } from './admin-socket.js';
+import { ApiKeys } from './api-keys.js';
 import { AuditLog } from './audit/audit-log.js';
 import { refusalsTo } from './audit/refusals-to.js';
 import { systemClock } from './clock.js';
@@ -144,7 +145,7 @@ async function withStore(config: OrchestratorConfig, unlock: () => void): Promis
     const http = await openHttpPort(config, inside, bodies);
     if (http) servers.push(http);
     const httpUrl = http?.url;
-    servers.push(await openAdminServer(inside, dataFolder, address));
+    servers.push(await openAdminServer(inside, dataFolder, { listenAddress: address, httpUrl: httpUrl ?? '' }));
     const { epoch } = inside.loop.world.cluster;
     logger.info(
       { address, dataFolder, epoch, ...(enrollAddress && { enrollAddress }), ...(httpUrl && { httpUrl }) },
@@ -202,6 +203,7 @@ async function startLoop(
   const audit = new AuditLog(store, systemClock, logger);
   const isRevoked = (serial: string) => opened.loop.world.certificates.get(serial)?.revoked ?? false;
   const security = await openSecurity(config, stored, new Gatekeeper(isRevoked, systemClock, refusalsTo(audit)));
+  const keys = new ApiKeys(() => opened.loop.world.keys, systemClock);
   const credentials = security && (await nodeCredentials(security));
   const { endpoints, close: closeDataPlane } = tokenEndpoints
     ? { endpoints: tokenEndpoints(post), close: async () => {} }
@@ -222,7 +224,7 @@ async function startLoop(
   const { loop, sessions, hub } = opened;
   metrics.open(loop, hub);
   const stopLoop = () => opened.stop();
-  const inside = { loop, store, sessions, hub, library, endpoints, security, audit, metrics, logger };
+  const inside = { loop, store, sessions, hub, library, endpoints, security, keys, audit, metrics, logger };
   return { inside, stopLoop, closeDataPlane };
 }
 

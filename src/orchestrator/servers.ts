@@ -20,9 +20,10 @@ import { serverTls } from '../grpc/tls-credentials.js';
 import type { HandlerSurroundings } from '../grpc/wrap-handler.js';
 import type { Store } from '../store/store.js';
 import { version } from '../version.js';
-import { adminService } from './admin-service.js';
+import { adminService, type ServerFacts } from './admin-service.js';
 import { adminSocketOf } from './admin-socket.js';
 import { agentService } from './agent-service.js';
+import type { ApiKeys } from './api-keys.js';
 import { auditCalls } from './audit/audit-calls.js';
 import type { AuditLog } from './audit/audit-log.js';
 import { audited } from './audit/audited.js';
@@ -61,6 +62,7 @@ export interface Inside {
   readonly endpoints: TokenEndpoints;
   /** Absent where nobody has to show a certificate. */
   readonly security: Security | undefined;
+  readonly keys: ApiKeys;
   readonly audit: AuditLog;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -141,13 +143,17 @@ export function tlsOf({ ca, server }: Security, askClients: boolean): TlsOptions
 }
 
 /** Opens AdminService on a socket in the data folder that its owner alone can use. Rejects with StartupError. */
-export async function openAdminServer(inside: Inside, dataFolder: string, listenAddress: string): Promise<Listening> {
-  const { loop, store, security, audit, metrics, logger } = inside;
+export async function openAdminServer(
+  inside: Inside,
+  dataFolder: string,
+  where: Pick<ServerFacts, 'listenAddress' | 'httpUrl'>,
+): Promise<Listening> {
+  const { loop, store, security, keys, audit, metrics, logger } = inside;
   const backups = new Backups(store, dataFolder);
   const streams = new OpenStreams();
   const { server, connections } = newServer(localBounds, logger, {}, { onCallOver: metrics.calls.grpcCall });
-  const facts = { version, listenAddress, dataFolder, startedAt: new Date() };
-  const calls = { ...adminService(loop, facts, { backups, security, logger }), ...auditCalls(store, audit) };
+  const facts = { version, ...where, dataFolder, startedAt: new Date() };
+  const calls = { ...adminService(loop, facts, { backups, security, keys, logger }), ...auditCalls(store, audit) };
   addAudited(server, audit, { logger, streams })(AdminServiceService, calls, auditedAdminMethods);
   addReflection(server, streams, ['stageplane.v1.AdminService']);
   const bound = boundOrThrow(await bindUnix(server, adminSocketOf(dataFolder), 0o600, { connections }));

@@ -61,7 +61,7 @@ export async function join(request: JoinRequest): Promise<Joined> {
 /** It has shown the CA that the token names, so what goes wrong before an answer has few reasons. */
 function unrelated(error: RpcError, address: string): RpcError {
   if (whyUnanswered(error) === undefined) return error;
-  const port = 'the address where the orchestrator redeems tokens (--enroll; by default the port after its own)';
+  const port = 'the address where the orchestrator redeems tokens (--enroll; by default two ports after its own)';
   const host = 'a host that it knows as its name (`stageplane init --add-name`)';
   const message = `the server at ${address} shows the CA that the token names, and redeems no tokens: name ${port}, and ${host}`;
   return new RpcError(status.UNAVAILABLE, 'NO_ENROLLMENT_HERE', message);
@@ -106,7 +106,7 @@ function peerOf(address: string): Promise<Link> {
     const fail = (why: string) => {
       socket.destroy();
       // Whoever named the port of tokens with --orchestrator is one port too far.
-      const message = `nobody redeems tokens at ${address} (${why}): that is the port after the one of --orchestrator, unless --enroll names another; check both`;
+      const message = `nobody redeems tokens at ${address} (${why}): that is two ports after the one of --orchestrator, unless --enroll names another; check both`;
       reject(new RpcError(status.UNAVAILABLE, 'NO_ENROLLMENT', message));
     };
     socket.setTimeout(limits.defaultDeadlineMillis, () => fail('no answer'));

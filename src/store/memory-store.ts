@@ -4,7 +4,7 @@ import type { RunEvent } from '../../gen/stageplane/v1/run.js';
 import type { TextAnswer } from '../../gen/stageplane/v1/token_endpoint.js';
 import { type NodeId, type Revision, type RunId, revision } from '../core/ids.js';
 import { limits } from '../core/limits.js';
-import type { CertificateRecord, TokenRecord } from '../core/machine/access-records.js';
+import type { CertificateRecord, KeyRecord, TokenRecord } from '../core/machine/access-records.js';
 import type { Changes } from '../core/machine/changes.js';
 import { replaceAll } from '../core/machine/overlay.js';
 import type {
@@ -46,6 +46,7 @@ export class MemoryStore implements Store {
   private nextAuditId = 1n;
   private readonly auditBounds: AuditBounds;
   private readonly certificates = new Map<string, CertificateRecord>();
+  private readonly keys = new Map<string, KeyRecord>();
 
   constructor(options: StoreOptions) {
     this.cluster = firstCluster(options.newClusterId());
@@ -62,7 +63,8 @@ export class MemoryStore implements Store {
     const parts = { deletedNodes: [], deletedRuns: [], events: [...events.values()].flat(), answers: [] };
     const tokens = new Map(world.tokens.map((token) => [token.digest, token]));
     const certificates = new Map(world.certificates.map((certificate) => [certificate.serial, certificate]));
-    store.commit({ ...world, ...parts, runs, tokens, certificates });
+    const keys = new Map(world.keys.map((key) => [key.digest, key]));
+    store.commit({ ...world, ...parts, runs, tokens, certificates, keys });
     for (const [id, answer] of answers) store.answers.set(id, answer);
     store.audit = [...audit];
     store.nextAuditId = (audit.at(-1)?.id ?? 0n) + 1n;
@@ -79,6 +81,7 @@ export class MemoryStore implements Store {
       footprints: ascending(this.footprints.values(), (record) => record.revision),
       tokens: inOrder(this.tokens),
       certificates: inOrder(this.certificates),
+      keys: inOrder(this.keys),
     };
   }
 
@@ -107,6 +110,7 @@ export class MemoryStore implements Store {
     }
     replaceAll(this.tokens, changes.tokens);
     replaceAll(this.certificates, changes.certificates);
+    replaceAll(this.keys, changes.keys);
     this.forgetSpentRequests();
     this.forgetOldFootprints();
     this.addAudit(audit);

@@ -15,7 +15,7 @@ import type { AuditKind, AuditQuery, AuditRecord, StoredAuditRecord } from './au
 export interface Store {
   /**
    * Everything that was committed, and nothing else (I11). Nodes, runs and requests come in the order of their node or
-   * run id, footprints in that of their revisions, tokens and certificates in that of their names; the `volatile` part of every run and stage is empty.
+   * run id, footprints in that of their revisions, tokens, certificates and keys in that of their names; the `volatile` part of every run and stage is empty.
    */
   load(): StoredWorld;
 

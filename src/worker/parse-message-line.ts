@@ -1,6 +1,7 @@
+import type { SamplingPolicy } from '../../gen/stageplane/v1/plan.js';
 import { quoted } from '../core/quoted.js';
 import { snakeCase } from '../core/snake-case.js';
-import { U32_MAX, U64_MAX } from '../core/uint.js';
+import { U64_MAX } from '../core/uint.js';
 
 /** A generated message type, as far as a line needs it. */
 interface JsonCodec<T> {
@@ -34,12 +35,17 @@ export function parseMessageLine<T extends object>(codec: JsonCodec<T>, line: st
   }
 }
 
-/** All whole numbers of these messages are uint32, uint64 or enums, so that one rule per JavaScript type is enough. */
+/** The sint32 fields of these messages. */
+const signed: ReadonlySet<string> = new Set<keyof SamplingPolicy>(['presencePenaltyMillis', 'frequencyPenaltyMillis']);
+
+/** All other whole numbers are uint32, uint64 or enums, so that one rule per JavaScript type is enough. */
 function firstProblem(parsed: unknown, json: unknown, path: string): string | undefined {
   const wrong = () => `has ${quoted(json)} at "${path}", which is not a value of that field`;
   switch (typeof parsed) {
-    case 'number':
-      return Number.isInteger(parsed) && parsed >= 0 && parsed <= U32_MAX ? undefined : wrong();
+    case 'number': {
+      const isSigned = signed.has(path.slice(path.lastIndexOf('.') + 1));
+      return parsed === (isSigned ? parsed | 0 : parsed >>> 0) ? undefined : wrong();
+    }
     case 'bigint':
       return parsed >= 0n && parsed <= U64_MAX ? undefined : wrong();
     case 'string':

@@ -10,6 +10,7 @@ import {
   type StageReport,
   type SubscribeRequest,
 } from '../../gen/stageplane/v1/node_agent_service.js';
+import { StageFeature } from '../../gen/stageplane/v1/node.js';
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { version } from '../../src/version.js';
@@ -263,6 +264,7 @@ describe.skipIf(!existsSync(compiled))('an agent process', () => {
     expect(hello.engines).toContainEqual({
       name: 'fixture',
       build: `stageplane ${version}, fixture 1`,
+      features: [StageFeature.STAGE_FEATURE_SAMPLING],
       deviceIds: ['cpu'],
     });
     const { provision, settings } = prepareCommand({ modelPath: '', totalLayers: 8, hiddenDim: 64, layers: [0, 4] });

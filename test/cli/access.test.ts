@@ -49,6 +49,24 @@ beforeAll(async () => {
 
 afterAll(stop);
 
+describe('key', () => {
+  it('is created, listed and revoked', async () => {
+    const made = await admin('key', 'create', '--name', 'editor', '--ttl', '30d');
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sk-stageplane-[\w-]{43}\n$/) });
+    expect(made.stderr).toMatch(/^it is not shown again; until \S+Z send it as: Authorization: Bearer KEY\n$/);
+    const wall = JSON.parse((await admin('key', 'create', '--name', 'wall', '--role', 'viewer', '--json')).stdout);
+    expect(wall.created).toMatchObject({ name: 'wall', role: 'viewer' });
+    const listed = await admin('key', 'list');
+    expect(listed.stdout).toMatch(/editor +launcher .*\n.*wall +viewer .* never/);
+    expect(await admin('key', 'revoke', wall.created.keyId)).toMatchObject({
+      code: 0,
+      stdout: 'the key of "wall" is revoked\n',
+    });
+    expect((await admin('key', 'revoke', wall.created.keyId)).stderr).toContain('there is no key');
+    expect((await admin('key', 'create')).stderr).toContain('--name: say what the key is for');
+  });
+});
+
 describe('token create', () => {
   it('prints the token and nothing else on stdout, and what to do with it beside', async () => {
     const agent = await admin('token', 'create', '--node', 'gpu-a');
@@ -163,7 +181,7 @@ describe('join', () => {
     expect(nobody).toMatchObject(
       failed(
         5,
-        /nobody redeems tokens at 127\.0\.0\.1:1 \(ECONNREFUSED\): that is the port after the one of --orchestrator/,
+        /nobody redeems tokens at 127\.0\.0\.1:1 \(ECONNREFUSED\): that is two ports after the one of --orchestrator/,
       ),
     );
     const beside = await run('join', made, '--enroll', address);

@@ -56,7 +56,8 @@ export class Cluster {
   address = '127.0.0.1:0';
   /** `host:port` of HTTP. */
   http = '127.0.0.1:0';
-  httpUrl: string | undefined;
+  /** Empty where the flags say `--http off`. */
+  httpUrl = '';
   client!: OrchestratorServiceClient;
   model = '';
   private readonly processes = new Map<string, ChildProcess>();
@@ -88,7 +89,7 @@ export class Cluster {
   ): Promise<void> {
     const data = join(this.folder, 'orchestrator');
     const args = ['orchestrator', '--listen', this.address, '--data', data, '--json', '--http', this.http, ...flags];
-    const { address, httpUrl } = JSON.parse(await this.firstLine(this.spawn('orchestrator', args, environment)));
+    const { address, httpUrl = '' } = JSON.parse(await this.firstLine(this.spawn('orchestrator', args, environment)));
     this.address = address;
     this.httpUrl = httpUrl;
     if (httpUrl) this.http = new URL(httpUrl).host;

@@ -26,7 +26,7 @@ function fill(folder: string, more: (world: StoredWorld) => Additions): void {
     nextRunId: runId(world.cluster.nextRunId + BigInt(runs.length)),
   };
   const nothing = { deletedNodes: [], deletedRuns: [], requests: [], events: [], answers: [], footprints: [] };
-  const access = { tokens: new Map(), certificates: new Map() };
+  const access = { tokens: new Map(), certificates: new Map(), keys: new Map() };
   store.commit({ cluster, nodes, runs: runs.map((after) => ({ before: undefined, after })), ...nothing, ...access });
   store.close();
 }

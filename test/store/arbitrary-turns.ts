@@ -15,7 +15,7 @@ import type {
   RunState,
   StageState,
 } from '../../src/core/machine/state.js';
-import { joinRoles } from '../../src/core/role.js';
+import { joinRoles, keyRoles } from '../../src/core/role.js';
 import {
   engineOffer,
   ggufSource,
@@ -240,6 +240,16 @@ const putCertificate: fc.Arbitrary<Deed> = fc
     draft.access.putCertificate({ ...known, revoked: certificate.revoked });
   });
 
+const putKey: fc.Arbitrary<Deed> = fc
+  .record({
+    digest: fc.constantFrom('a', 'b', 'c'),
+    name: text,
+    role: fc.constantFrom(...keyRoles),
+    createdAt: time,
+    expiresAt: fc.option(time, { nil: undefined }),
+  })
+  .map((key) => (draft) => draft.access.putKey(key));
+
 const forgetExpired: fc.Arbitrary<Deed> = time.map((wall) => (draft) => draft.access.forgetExpired(wall));
 
 const beginEpoch: fc.Arbitrary<Deed> = fc.constant((draft) => {
@@ -263,6 +273,7 @@ export const turns: fc.Arbitrary<Deed[][]> = fc.array(
       { arbitrary: beginEpoch, weight: 1 },
       { arbitrary: putToken, weight: 2 },
       { arbitrary: putCertificate, weight: 2 },
+      { arbitrary: putKey, weight: 2 },
       { arbitrary: forgetExpired, weight: 1 },
     ),
     { maxLength: 6 },

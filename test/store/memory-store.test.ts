@@ -15,7 +15,7 @@ describeStore('memory', () => {
 });
 
 function isEmpty(store: MemoryStore): boolean {
-  const { cluster, runs, nodes, tokens, certificates } = store.load();
-  const records = [runs, nodes, tokens, certificates];
+  const { cluster, runs, nodes, tokens, certificates, keys } = store.load();
+  const records = [runs, nodes, tokens, certificates, keys];
   return cluster.epoch === 0n && cluster.revision === 0n && records.every(({ length }) => length === 0);
 }

@@ -23,6 +23,7 @@ export function changesOf(cluster: ClusterState, parts: Partial<Changes> = {}): 
     footprints: [],
     tokens: new Map(),
     certificates: new Map(),
+    keys: new Map(),
     ...parts,
   };
 }

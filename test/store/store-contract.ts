@@ -114,6 +114,7 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
         footprints: [],
         tokens: [],
         certificates: [],
+        keys: [],
       });
     });
 
@@ -448,6 +449,7 @@ function durablePart(world: World): StoredWorld {
     footprints: [...world.footprints.values()],
     tokens: byName(world.tokens),
     certificates: byName(world.certificates),
+    keys: byName(world.keys),
   };
 }
 

@@ -39,7 +39,7 @@ const ways: Record<string, Partial<GenerateText>> = {
   other: sampled({ temperatureMillis: 1200 }, 8n),
   narrow: sampled({ temperatureMillis: 1200, topK: 20, topPMillis: 800, minPMillis: 20 }),
   stammering: sampled({ repeatPenaltyMillis: 150, repeatLastN: 12 }),
-  varied: sampled({ temperatureMillis: 900, presencePenaltyMillis: 2000, frequencyPenaltyMillis: 1500 }),
+  varied: sampled({ temperatureMillis: 900, presencePenaltyMillis: 2000, frequencyPenaltyMillis: -500 }),
 };
 
 const engines = ['fixture', ...(findLlamaPackage().kind === 'found' ? ['llama.cpp'] : [])];

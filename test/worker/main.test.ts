@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { StageFeature } from '../../gen/stageplane/v1/node.js';
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import { limits } from '../../src/core/limits.js';
@@ -55,7 +56,11 @@ describe('a stage from its beginning to its end', () => {
     const opened = await openModel(tiny.modelPath);
     if (opened.kind === 'refused') throw opened.error;
     const worker = startWith(prepareCommand({ ...tiny, layers: [1, 3] }, { modelDigest: opened.model.digest }));
-    expect(await worker.heard('hello')).toEqual({ protocol: 1, engines: expect.arrayContaining(['fixture']) });
+    expect(await worker.heard('hello')).toEqual({
+      protocol: 1,
+      engines: expect.arrayContaining(['fixture']),
+      features: [StageFeature.STAGE_FEATURE_SAMPLING],
+    });
     const footprint = await worker.heard('ready');
     expect(footprint.bytesRead).toBeGreaterThan(0n);
     expect(footprint.bytesDigest).toMatch(/^[0-9a-f]{64}$/);

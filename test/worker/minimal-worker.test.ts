@@ -14,7 +14,7 @@ afterEach(() => worker?.child.kill('SIGKILL'));
 test("someone's own worker speaks the protocol in 40 lines", async () => {
   const [modelPath] = await writeTinyModel(join(temporaryFolder(), 'tiny.gguf'), { layers: 2, hidden: 32 });
   worker = new WorkerProcess(script);
-  expect(await worker.heard('hello')).toEqual({ protocol: 1, engines: ['minimal'] });
+  expect(await worker.heard('hello')).toEqual({ protocol: 1, engines: ['minimal'], features: [] });
   worker.send({ $case: 'prepare', value: prepareCommand({ modelPath, totalLayers: 2, hiddenDim: 32 }) });
   expect((await worker.heard('ready')).bytesDigest).toMatch(/^[0-9a-f]{64}$/);
   worker.send({ $case: 'checkHealth', value: { sequence: 3n } });

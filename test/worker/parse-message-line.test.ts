@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { TokenEndpointCommand } from '../../gen/stageplane/v1/token_endpoint.js';
 import { WorkerCommand, WorkerEvent } from '../../gen/stageplane/v1/worker.js';
 import { parseMessageLine } from '../../src/worker/parse-message-line.js';
 import { prepareCommand } from './prepare-command.js';
@@ -32,6 +33,20 @@ test.each([
     kind: 'malformed',
     problem: expect.stringContaining(named),
   });
+});
+
+test.each([
+  [-200, undefined],
+  ['-200', undefined],
+  [-(2 ** 31) - 1, 'presencePenaltyMillis'],
+  [0.5, 'presencePenaltyMillis'],
+])('a field of either sign takes what fits: %j', (presencePenaltyMillis, problem) => {
+  const line = JSON.stringify({ generate: { sampling: { policy: { presencePenaltyMillis } } } });
+  const parsed = parseMessageLine(TokenEndpointCommand, line);
+  if (problem === undefined) expect(parsed).toMatchObject({ kind: 'message' });
+  else expect(parsed).toMatchObject({ kind: 'malformed', problem: expect.stringContaining(problem) });
+  const unsigned = JSON.stringify({ generate: { sampling: { policy: { topK: -200 } } } });
+  expect(parseMessageLine(TokenEndpointCommand, unsigned)).toMatchObject({ kind: 'malformed' });
 });
 
 test('a list is checked item by item', () => {

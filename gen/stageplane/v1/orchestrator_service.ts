@@ -125,10 +125,12 @@ export interface WatchRunResponse {
   { $case: "loading"; value: StageLoadProgress } | undefined;
 }
 
+/** A bookmark: the watcher has been told of everything up to this revision. */
 export interface WatchProgress {
   revision: bigint;
 }
 
+/** How far a stage has loaded; latest wins. */
 export interface StageLoadProgress {
   stageIndex: number;
   progress?: LoadProgress | undefined;

@@ -1,4 +1,5 @@
 import { runAgent } from '../../agent/agent.js';
+import { endWithStdin } from '../../process/ends-with-stdin.js';
 import type { Invocation } from '../command.js';
 import type { AgentValues } from '../commands/agent.js';
 import { edgeFlags } from '../config/edge-settings.js';
@@ -28,6 +29,7 @@ export async function agent({ values, output }: Invocation<AgentValues>): Promis
     logger: await openLogger(values.logLevel, values.json),
   });
   stopOnSignal(signals, () => handle.stop());
+  endWithStdin(() => handle.stop());
   const end = await handle.done;
   if (end.kind === 'stopped') return exitCode.ok;
   const { message } = end;

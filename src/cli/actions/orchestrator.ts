@@ -2,6 +2,7 @@ import { defaultTimings, type Timings } from '../../core/machine/timings.js';
 import { httpAddressBeside } from '../../grpc/default-ports.js';
 import { FAIL_POINT_VARIABLE, type FailPoint, readFailPoint } from '../../orchestrator/fail-point.js';
 import { type Orchestrator, startOrchestrator } from '../../orchestrator/orchestrator.js';
+import { endWithStdin } from '../../process/ends-with-stdin.js';
 import type { Invocation } from '../command.js';
 import type { OrchestratorValues } from '../commands/orchestrator.js';
 import { edgeFlags } from '../config/edge-settings.js';
@@ -42,6 +43,7 @@ export async function orchestrator({ values, output }: Invocation<OrchestratorVa
   if ('exitCode' in started) return output.fail(started);
   announce(output, started);
   stopOnSignal(signals, () => void started.stop());
+  endWithStdin(() => void started.stop());
   const failure = await started.done.then(
     () => undefined,
     (error: unknown) => startFailure(error),

@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.js';
-import { joinRoles } from '../../core/role.js';
+import { joinRoles, keyRoles } from '../../core/role.js';
 import { defineCommand } from '../command.js';
 import { clientSettings, dataSetting, jsonSetting } from '../config/common-settings.js';
 import { readAddress, readDuration, readHost, readName, readOneOf, readPath, readText } from '../config/readers.js';
@@ -52,11 +52,32 @@ const revokeOperands = {
 };
 export type RevokeValues = Values<typeof listSettings & typeof revokeOperands>;
 
+const keyCreateSettings = {
+  ...dataSetting,
+  name: optional(readName, { placeholder: '<name>', description: 'what it is for, such as a program or a person' }),
+  role: required(readOneOf(...keyRoles), {
+    placeholder: '<role>',
+    description: 'what it may do: viewer, launcher or admin',
+    fallback: 'launcher',
+  }),
+  ttl: optional(readDuration(1, limits.longestKeyMillis), {
+    placeholder: '<duration>',
+    description: 'how long it is good; default: until it is revoked',
+  }),
+  ...jsonSetting,
+};
+export type KeyCreateValues = Values<typeof keyCreateSettings>;
+
+const keyRevokeOperands = {
+  id: operand(readText, { placeholder: '<id>', description: 'as `key list` shows it' }),
+};
+export type KeyRevokeValues = Values<typeof listSettings & typeof keyRevokeOperands>;
+
 const joinSettings = {
   ...clientSettings,
   enroll: optional(readAddress, {
     placeholder: '<host:port>',
-    description: 'where the token is redeemed; default: the port after that of the orchestrator',
+    description: 'where the token is redeemed; default: two ports after that of the orchestrator',
   }),
   name: optional(readName, { placeholder: '<name>', description: 'what to be called; default: that of this user' }),
 };
@@ -108,6 +129,32 @@ export const accessCommands = [
     operands: revokeOperands,
     examples: ['cert revoke 4f0c...'],
     load: async () => (await import('../actions/certificates.js')).certRevoke,
+  }),
+  defineCommand({
+    name: 'key create',
+    summary: 'make a key for the HTTP port: the API, the dashboard, and programs made for OpenAI',
+    settings: keyCreateSettings,
+    operands: {},
+    examples: ['key create --name editor', 'key create --name wall --role viewer --ttl 30d'],
+    check: ({ name }) =>
+      name === undefined ? [{ field: '--name', message: 'say what the key is for, such as --name editor' }] : [],
+    load: async () => (await import('../actions/keys.js')).keyCreate,
+  }),
+  defineCommand({
+    name: 'key list',
+    summary: 'list the keys that are good',
+    settings: listSettings,
+    operands: {},
+    examples: ['key list'],
+    load: async () => (await import('../actions/keys.js')).keyList,
+  }),
+  defineCommand({
+    name: 'key revoke',
+    summary: 'let a key in no longer, and end what is being answered to it',
+    settings: listSettings,
+    operands: keyRevokeOperands,
+    examples: ['key revoke 4f0c1b22aa90'],
+    load: async () => (await import('../actions/keys.js')).keyRevoke,
   }),
   defineCommand({
     name: 'join',

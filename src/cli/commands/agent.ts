@@ -34,7 +34,7 @@ const settings = {
   }),
   enroll: optional(readAddress, {
     placeholder: '<host:port>',
-    description: 'where the token is redeemed; default: the port after that of the orchestrator',
+    description: 'where the token is redeemed; default: two ports after that of the orchestrator',
     environment: true,
   }),
   name: optional(readName, {

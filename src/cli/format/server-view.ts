@@ -9,6 +9,7 @@ export function serverView(info: GetServerInfoResponse, now: Date): string {
   return renderFields([
     ['version', escapeControls(info.version)],
     ['listening on', escapeControls(info.listenAddress)],
+    ['HTTP', escapeControls(info.httpUrl) || 'off'],
     ['data folder', escapeControls(info.dataFolder)],
     ['started', startedAt ? `${startedAt.toISOString()} (${formatAge(startedAt, now)} ago)` : '-'],
     ['cluster', escapeControls(info.clusterId)],

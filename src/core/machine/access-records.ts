@@ -1,5 +1,5 @@
 import type { NodeId, WallMillis } from '../ids.js';
-import type { JoinRole } from '../role.js';
+import type { JoinRole, KeyRole } from '../role.js';
 
 /** Whom a certificate is for. */
 export interface Holder {
@@ -32,4 +32,21 @@ export interface CertificateRecord extends Holder {
   readonly serial: string;
   readonly notAfter: WallMillis;
   readonly revoked: boolean;
+}
+
+/** A key of the HTTP port; its text is nowhere. */
+export interface KeyRecord {
+  /** SHA-256 of its text, as 64 hexadecimal digits. */
+  readonly digest: string;
+  /** For people; not unique. */
+  readonly name: string;
+  readonly role: KeyRole;
+  readonly createdAt: WallMillis;
+  /** Absent for one that is good until it is revoked. */
+  readonly expiresAt?: WallMillis | undefined;
+}
+
+/** What a key is called, which opens nothing. */
+export function keyIdOf({ digest }: Pick<KeyRecord, 'digest'>): string {
+  return digest.slice(0, 12);
 }

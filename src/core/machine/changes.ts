@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../../gen/stageplane/v1/run.js';
 import type { NodeId, RunId } from '../ids.js';
-import type { CertificateRecord, TokenRecord } from './access-records.js';
+import type { CertificateRecord, KeyRecord, TokenRecord } from './access-records.js';
 import type { ClusterState, FootprintRecord, NodeState, RequestRecord, RunAnswer, RunState } from './state.js';
 
 /** What one turn changes durably. The store takes it in one transaction. */
@@ -19,4 +19,6 @@ export interface Changes {
   readonly tokens: ReadonlyMap<string, TokenRecord | undefined>;
   /** By serial; undefined deletes. */
   readonly certificates: ReadonlyMap<string, CertificateRecord | undefined>;
+  /** By digest; undefined deletes. */
+  readonly keys: ReadonlyMap<string, KeyRecord | undefined>;
 }

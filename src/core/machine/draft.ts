@@ -249,8 +249,7 @@ export class Draft {
       events: this.events,
       answers: [...this.answers].map(([runId, answer]) => ({ runId, answer })),
       footprints: [...this.footprints.values()],
-      tokens: this.access.tokens,
-      certificates: this.access.certificates,
+      ...this.access.changes,
     };
   }
 

@@ -90,6 +90,8 @@ export type Answer =
   | { readonly kind: 'too-many-runs'; readonly limit: number }
   | { readonly kind: 'node-connected'; readonly nodeId: NodeId; readonly name: string }
   | { readonly kind: 'token-kept' }
+  | { readonly kind: 'key-kept' }
+  | { readonly kind: 'key-revoked'; readonly name: string }
   | { readonly kind: 'enrolled'; readonly holder: Holder }
   | { readonly kind: 'renewed' }
   | { readonly kind: 'revoked'; readonly serials: readonly string[] }

@@ -5,7 +5,7 @@ import type { RestartPolicy, StageFault } from '../../../gen/stageplane/v1/run.j
 import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import type { NodeId, RunId, SessionId, WallMillis } from '../ids.js';
 import type { ModelCuts } from '../planner/model-cuts.js';
-import type { CertificateRecord, TokenRecord } from './access-records.js';
+import type { CertificateRecord, KeyRecord, TokenRecord } from './access-records.js';
 
 /** Names a caller that waits for an answer. */
 export type CallId = number;
@@ -93,6 +93,8 @@ export type ClusterEvent =
     }
   | { readonly kind: 'node-delete-requested'; readonly call: CallId; readonly nodeId: NodeId }
   | { readonly kind: 'token-requested'; readonly call: CallId; readonly token: TokenRecord }
+  | { readonly kind: 'key-requested'; readonly call: CallId; readonly key: KeyRecord }
+  | { readonly kind: 'key-revocation-requested'; readonly call: CallId; readonly keyId: string }
   /** Somebody brings a token's secret and a key. What the certificate will be was drawn before. */
   | {
       readonly kind: 'enrol-requested';

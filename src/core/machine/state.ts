@@ -14,7 +14,7 @@ import type {
 import type { TextAnswer } from '../../../gen/stageplane/v1/token_endpoint.js';
 import type { Millis, NodeId, Revision, RunId, SessionId, WallMillis } from '../ids.js';
 import type { ModelCuts } from '../planner/model-cuts.js';
-import type { CertificateRecord, TokenRecord } from './access-records.js';
+import type { CertificateRecord, KeyRecord, TokenRecord } from './access-records.js';
 import type { IgnoredMessages } from './ignored-messages.js';
 import type { RunOutcome, RunPhase } from './run-transitions.js';
 import type { StagePhase } from './stage-transitions.js';
@@ -223,6 +223,8 @@ export interface World {
   readonly tokens: Map<string, TokenRecord>;
   /** By serial. */
   readonly certificates: Map<string, CertificateRecord>;
+  /** By the digest of their text. */
+  readonly keys: Map<string, KeyRecord>;
   readonly contacts: Map<NodeId, Contact>;
   readonly sessions: Map<SessionId, SessionState>;
   /** Runs with a stage on the node that is not STOPPED. */
@@ -240,4 +242,5 @@ export interface StoredWorld {
   readonly footprints: readonly FootprintRecord[];
   readonly tokens: readonly TokenRecord[];
   readonly certificates: readonly CertificateRecord[];
+  readonly keys: readonly KeyRecord[];
 }

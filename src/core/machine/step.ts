@@ -1,5 +1,6 @@
 import { deliveryAcked, deliveryRefused, stageReported } from './agent-messages.js';
 import { answerEnded, answerFailed } from './answers.js';
+import { createKey, revokeKey } from './api-keys.js';
 import { renewCertificate, revokeCertificate } from './certificates.js';
 import { createRun } from './create-run.js';
 import { timerFired } from './deadlines.js';
@@ -43,6 +44,10 @@ export function step(draft: Draft, event: ClusterEvent): void {
       return deleteNode(draft, event.call, event.nodeId);
     case 'token-requested':
       return createToken(draft, event.call, event.token);
+    case 'key-requested':
+      return createKey(draft, event.call, event.key);
+    case 'key-revocation-requested':
+      return revokeKey(draft, event.call, event.keyId);
     case 'enrol-requested':
       return enrol(draft, event);
     case 'renewal-requested':

@@ -22,6 +22,7 @@ export function openWorld(stored: StoredWorld, now: Millis, timings: Timings): {
     footprints: new Map(stored.footprints.map((record) => [record.key, record])),
     tokens: new Map(stored.tokens.map((token) => [token.digest, token])),
     certificates: new Map(stored.certificates.map((certificate) => [certificate.serial, certificate])),
+    keys: new Map(stored.keys.map((key) => [key.digest, key])),
     contacts: new Map(
       stored.nodes.map((node) => [
         node.nodeId,

@@ -13,7 +13,9 @@ import { type ProjectionFault, projectionRejection } from './reject-projection.j
 import { shown } from './shown.js';
 
 type Rejected = { kind: 'rejected'; rejection: ProjectionRejection };
+/** One stage's provision, or why the plan has none. */
 export type ProjectionOutcome = { kind: 'projected'; provision: ProvisionStage } | Rejected;
+/** The provisions of some stages, or why one of them has none. */
 export type ProjectionsOutcome = { kind: 'projected'; provisions: ProvisionStage[] } | Rejected;
 
 /**

@@ -8,6 +8,7 @@ import { planningDraft } from './planning-draft.js';
 import { read } from './read-message.js';
 import { plannerInput } from './read-planner-input.js';
 
+/** The one plan, or why there is none. */
 export type PlanOutcome = { kind: 'planned'; plan: RunPlan } | { kind: 'rejected'; rejection: PlanRejection };
 
 /**

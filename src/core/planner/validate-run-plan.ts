@@ -6,6 +6,7 @@ import { planSubject } from './plan-subject.js';
 import { read } from './read-message.js';
 import { runPlan } from './read-run-plan.js';
 
+/** Whether a plan keeps the whole contract; else the first rule that it breaks. */
 export type ValidationOutcome = { kind: 'valid' } | { kind: 'rejected'; rejection: PlanRejection };
 
 /**

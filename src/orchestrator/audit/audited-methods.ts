@@ -36,6 +36,8 @@ export const auditedOrchestratorMethods: AuditedMethods<typeof OrchestratorServi
 export const auditedAdminMethods: AuditedMethods<typeof AdminServiceService> = {
   createJoinToken: ({ role, nodeName }) => ofText(`token for ${role || 'agent'} ${JSON.stringify(nodeName)}`),
   revokeCertificate: ({ serial }) => ofText(`certificate ${serial}`),
+  createApiKey: ({ role, name }) => ofText(`key for ${role || 'launcher'} ${JSON.stringify(name)}`),
+  revokeApiKey: ({ keyId }) => ofText(`key ${keyId}`),
   backup: ({ path }) => ofText(path),
   setLogLevel: ({ level }) => ofText(`log level ${level}`),
 };

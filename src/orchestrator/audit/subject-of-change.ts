@@ -1,5 +1,6 @@
 import { clipText } from '../../core/clip-text.js';
 import { limits } from '../../core/limits.js';
+import { type KeyRecord, keyIdOf } from '../../core/machine/access-records.js';
 import type { Answer } from '../../core/machine/effects.js';
 import type { ClusterEvent } from '../../core/machine/events.js';
 import type { AuditSubject } from '../../store/audit-record.js';
@@ -14,6 +15,10 @@ export function subjectOfChange(event: ClusterEvent, answer: Answer): Partial<Au
       return {};
     case 'token-kept':
       return event.kind === 'token-requested' ? { target: tokenTarget(event.token) } : {};
+    case 'key-kept':
+      return event.kind === 'key-requested' ? { target: keyTarget(event.key) } : {};
+    case 'key-revoked':
+      return {};
     case 'enrolled': {
       const { role, name, nodeId } = answer.holder;
       const serial = event.kind === 'enrol-requested' ? event.serial : '';
@@ -28,6 +33,10 @@ export function subjectOfChange(event: ClusterEvent, answer: Answer): Partial<Au
     default:
       return undefined;
   }
+}
+
+function keyTarget(key: KeyRecord): string {
+  return `key ${keyIdOf(key)} for ${key.role} ${JSON.stringify(key.name)}`;
 }
 
 function tokenTarget({ digest, role, nodeName }: { digest: string; role: string; nodeName: string }): string {

@@ -174,4 +174,14 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX audit_by_kind ON audit (kind, id);
   `,
+  `
+  -- Keys of the HTTP port that have not expired, without their texts.
+  CREATE TABLE api_keys (
+    digest     TEXT    PRIMARY KEY, -- SHA-256 of the text
+    name       TEXT    NOT NULL,
+    role       TEXT    NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER              -- NULL for never
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

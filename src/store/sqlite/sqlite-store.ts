@@ -17,6 +17,7 @@ import { clusterRow } from './cluster-row.js';
 import { databaseFiles } from './database-files.js';
 import { eventRows } from './event-rows.js';
 import { footprintRows } from './footprint-rows.js';
+import { keyRows } from './key-rows.js';
 import { isBackup, markInUse } from './migrate.js';
 import { nodeRows } from './node-rows.js';
 import { openDatabase } from './open-database.js';
@@ -45,6 +46,7 @@ export class SqliteStore implements Store {
   private readonly answers;
   private readonly footprints;
   private readonly tokens;
+  private readonly keys;
   private readonly certificates;
   private readonly audit;
   private readonly write;
@@ -65,6 +67,7 @@ export class SqliteStore implements Store {
     this.footprints = footprintRows(db, bounds.footprintRecords ?? limits.footprintRecords);
     this.tokens = tokenRows(db);
     this.certificates = certificateRows(db);
+    this.keys = keyRows(db);
     this.untouched = isBackup(db);
     this.audit = auditRows(db, bounds.auditRecords ?? limits.auditRecords);
     this.write = db.transaction((changes: Changes | undefined, audit: readonly AuditRecord[]) => {
@@ -138,6 +141,7 @@ export class SqliteStore implements Store {
     for (const id of deleted) this.runs.delete(id);
     putEach(this.tokens, changes.tokens);
     putEach(this.certificates, changes.certificates);
+    putEach(this.keys, changes.keys);
     if (changes.requests.length + deleted.size > 0) this.requests.forgetSpent();
     if (changes.footprints.length > 0) this.footprints.forgetOld();
   }
@@ -154,6 +158,7 @@ export class SqliteStore implements Store {
         footprints: this.footprints.all(),
         tokens: this.tokens.all(),
         certificates: this.certificates.all(),
+        keys: this.keys.all(),
       };
     } catch (error) {
       // Errors of SQLite have a code and are sorted out elsewhere; what is left is a row that cannot be understood.

@@ -31,6 +31,7 @@ export class BoundaryBundle {
     this.tokenIdSideband = fields.tokenIdSideband;
   }
 
+  /** The tensor of a name. */
   tensor(name: string): EngineTensor | undefined {
     return this.tensors.find((tensor) => tensor.name === name);
   }

@@ -45,6 +45,7 @@ export class LoadRequest {
   }
 }
 
+/** How far a load is, in tensor bytes of the file. */
 export interface LoadProgressReport {
   readonly bytesDone: number;
   readonly bytesTotal: number;
@@ -63,6 +64,7 @@ export interface LoadOptions {
   readonly model?: GgufModel;
 }
 
+/** How a load went. */
 export interface LoadResult {
   readonly status: StructuredStatus;
   /** First layer that the engine really starts at. */

@@ -1,5 +1,6 @@
 import { OK, type StructuredStatus } from './status.js';
 
+/** Whether an engine is well. */
 export interface HealthResult {
   readonly status: StructuredStatus;
   /** Whether steps are accepted. */

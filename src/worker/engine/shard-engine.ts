@@ -33,7 +33,9 @@ export interface ShardEngine {
   /** Forgets a session and everything that is held for it. OK for a session that nobody knows. */
   release(sessionId: string): StructuredStatus;
 
+  /** Answers at once, also in the middle of a step. */
   health(): HealthResult;
 
+  /** What was done since the load; at once. */
   metrics(): MetricsResult;
 }

@@ -57,6 +57,7 @@ export interface StageLayers {
   close(): Promise<void>;
 }
 
+/** The loaded layers, or why there are none. */
 export type LoadLayersOutcome =
   | { readonly kind: 'loaded'; readonly layers: StageLayers }
   /** CANCELLED when the signal ended it, UNIMPLEMENTED for a recipe that the engine cannot follow, RESOURCE_EXHAUSTED for want of memory. */

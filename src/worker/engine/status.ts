@@ -12,6 +12,7 @@ export type StatusCode =
   | 'UNIMPLEMENTED'
   | 'INTERNAL';
 
+/** How an engine answered, for programs and for people. */
 export interface StructuredStatus {
   readonly code: StatusCode;
   /** One sentence that names the thing and what to do next; empty when `code` is OK. */

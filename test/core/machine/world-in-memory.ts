@@ -37,6 +37,7 @@ export class WorldInMemory {
       footprints: [],
       tokens: [],
       certificates: [],
+      keys: [],
     });
   }
 
@@ -118,6 +119,7 @@ export function storedFrom(world: World): StoredWorld {
     footprints: [...world.footprints.values()],
     tokens: [...world.tokens.values()],
     certificates: [...world.certificates.values()],
+    keys: [...world.keys.values()],
   };
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type LayerTable, ModelInspection } from '../../../gen/stageplane/v1/model.js';
+import { StageFeature } from '../../../gen/stageplane/v1/node.js';
 import { RuntimeConfig, SamplingPolicy } from '../../../gen/stageplane/v1/plan.js';
 import { PlanRequest, RunMode } from '../../../gen/stageplane/v1/planner.js';
 import { Fidelity, KvCacheType, StageSettings } from '../../../gen/stageplane/v1/provision.js';
@@ -195,6 +196,27 @@ describe('a node that cannot take its stage', () => {
     );
     const nothing = rejected(on(2n), { pool: [node(2n, { engines: [] })] }).rejection;
     expect(nothing.message).toMatch(/^node "node-2" has no engine "\S+", and no other: use another node$/);
+  });
+
+  it('is named when its worker would sample otherwise than it is asked to', () => {
+    const features = [StageFeature.STAGE_FEATURE_SAMPLING];
+    const able = node(2n, { engines: [{ name: 'fixture', build: '1', deviceIds: ['cpu'], features }] });
+    const pool = [able, node(3n)];
+    const runtime = (sampling: Partial<SamplingPolicy>) => ({ runtime: RuntimeConfig.fromPartial({ sampling }) });
+    const asked = { ...on(2n, 3n), ...runtime({ temperatureMillis: 700, topPMillis: 900 }) };
+    expect(rejected(asked, { pool }).rejection).toMatchObject({
+      kind: Kind.PLAN_REJECTION_KIND_NODE_NOT_SCHEDULABLE,
+      violations: [
+        {
+          field: 'stages[1].node_id',
+          message: expect.stringMatching(
+            /^the worker of node "node-3" knows no sampling beyond .*: install this version/,
+          ),
+        },
+      ],
+    });
+    planned({ ...on(2n, 2n), ...runtime({ frequencyPenaltyMillis: -1 }) }, { pool });
+    planned({ ...on(2n, 3n), ...runtime({ temperatureMillis: 700, topK: 3, repeatLastN: 9 }) }, { pool });
   });
 
   it('is named when it prevents an exact run', () => {

@@ -29,6 +29,7 @@ for (let count = 1; ; count++) {
     footprints: [],
     tokens: new Map(),
     certificates: new Map(),
+    keys: new Map(),
   });
   before = after;
   // Synchronous, so that nothing is left in a buffer of this process.

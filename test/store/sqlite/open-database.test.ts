@@ -35,6 +35,7 @@ test('every table is strict', () => {
   const own = tables.filter(({ name }) => !name.startsWith('sqlite_'));
   expect(own.map(({ name }) => name).sort()).toEqual([
     'answers',
+    'api_keys',
     'audit',
     'causes',
     'certificates',

@@ -60,6 +60,8 @@ const twoSessions = [
   record({ sequence: 1 }),
   record({ sequence: 2, flags: objectFlags.TRUNCATE }),
   record({ sequence: 3, flags: objectFlags.CANCEL, payload: Buffer.alloc(0) }),
+  // Longer than any rows may be here.
+  record({ sequence: 4, flags: objectFlags.SAMPLING, payload: Buffer.alloc(100, 3) }),
   record({ session: 2n ** 64n - 1n, sequence: 1, flags: objectFlags.RELEASE, payload: Buffer.alloc(0) }),
 ];
 
@@ -104,6 +106,11 @@ describe('a broken object is a fault by its kind, and its sentence names the edg
     ['wrong-flags', '0x3', spoilt((header) => header.writeUInt32LE(objectFlags.MORE | objectFlags.RELEASE, 32))],
     ['wrong-flags', '0x80000000', spoilt((header) => header.writeUInt32LE(2 ** 31, 32))],
     ['wrong-flags', 'CANCEL with 4', bytesOf(record({ flags: objectFlags.CANCEL }))],
+    [
+      'wrong-flags',
+      `SAMPLING with ${limits.samplingBytes + 4}`,
+      bytesOf(record({ flags: objectFlags.SAMPLING, payload: Buffer.alloc(limits.samplingBytes + 4) })),
+    ],
     ['wrong-flags', 'TRUNCATE with 8', bytesOf(record({ flags: objectFlags.TRUNCATE, payload: Buffer.alloc(8) }))],
     ['wrong-flags', 'neither rows nor a purpose', bytesOf(record({ payload: Buffer.alloc(0) }))],
     ['wrong-sequence', 'sequence 1 in session 1, 0', bytesOf(record({ sequence: 1 }))],

@@ -7,14 +7,16 @@ import {
   objectFlags,
   type StageObject,
 } from '../../../src/worker/edge/object-record.js';
+import { type AnswerSampling, GREEDY } from '../../../src/worker/engine/sampling.js';
 import type { StepOutput } from '../../../src/worker/engine/stage-layers.js';
 import type { NextRows, RunOutcome } from '../../../src/worker/engine/stage-sessions.js';
 import { failure, OK, type StructuredStatus } from '../../../src/worker/engine/status.js';
+import { decodeSampling, encodeSampling } from '../../../src/worker/sampling-object.js';
 import type { WorkerFault } from '../../../src/worker/stage-fault.js';
 import { type LoopEngine, StageLoop } from '../../../src/worker/stage-loop.js';
 import { tokenBytes } from './token-endpoint.js';
 
-const { MORE, RELEASE, CANCEL, TRUNCATE } = objectFlags;
+const { MORE, RELEASE, CANCEL, TRUNCATE, SAMPLING } = objectFlags;
 
 /** Of the only stage its token, which is the position; of another its rows. */
 function outputOf({ position }: NextRows): StepOutput {
@@ -132,6 +134,63 @@ test('a prompt in pieces gives one token, and the engine is busy only in its ste
   expect(did.slice(3)).toEqual(['idle', 'taken 1/1', 'busy', 'run 1 at 2', 'idle', 'send 1 flags 0']);
   expect(sent[0]!.payload).toEqual(tokenBytes([2]));
 });
+
+const sampling: AnswerSampling = {
+  settings: { ...GREEDY, temperatureMillis: 700, topK: 40, presencePenaltyMillis: -1500, seed: 2n ** 64n - 7n },
+  position: 3,
+  promptTail: [1, 2, 3],
+};
+
+test('a SAMPLING is for the last stage, before the rows that it is about, and undone by an empty one', async () => {
+  accept(1n, SAMPLING, Buffer.from(encodeSampling(sampling)));
+  accept(1n, 0, tokenBytes([1]));
+  accept(1n, SAMPLING);
+  await finish();
+  expect(did).toEqual([
+    'taken 1/0',
+    'sample 1 with 40',
+    'taken 1/1',
+    'busy',
+    'run 1 at 0',
+    'idle',
+    'send 1 flags 0',
+    'taken 1/2',
+    'sample 1 with the plan',
+  ]);
+  expect(decodeSampling(encodeSampling(sampling))).toEqual({ kind: 'read', sampling });
+});
+
+test('a SAMPLING costs nothing, and does not wait behind pieces of others', async () => {
+  accept(1n, 0, tokenBytes([1, 2]));
+  accept(2n, MORE, tokenBytes([1, 2]));
+  accept(3n, SAMPLING, Buffer.from(encodeSampling(sampling)));
+  await finish();
+  expect(did.filter((what) => /^(run|sample)/.test(what))).toEqual(['sample 3 with 40', 'run 1 at 0', 'run 2 at 0']);
+});
+
+test('a stage between passes a SAMPLING on, also one that it would not understand', async () => {
+  loop = startLoop({ isTail: false });
+  const objects = [accept(1n, SAMPLING, tokenBytes([99, 1])), accept(1n, SAMPLING)];
+  await settled();
+  expect(did).toEqual(['taken 1/0', 'send 1 flags 32', 'taken 1/1', 'send 1 flags 32']);
+  expect(sent).toEqual(objects);
+});
+
+test.each([
+  ['of another version', tokenBytes([99, 1])],
+  ['ends after 3 words', tokenBytes([12, 1, 1])],
+  ['top_p_millis is 1001', encodeSampling({ ...sampling, settings: { ...GREEDY, topPMillis: 1001 } })],
+])(
+  'a SAMPLING that is wrong is a fault of the last stage, which would sample otherwise: %s',
+  async (words, payload) => {
+    accept(1n, SAMPLING, Buffer.from(payload));
+    await settled();
+    expect(faults).toEqual([
+      { reason: StageFaultReason.STAGE_FAULT_REASON_EDGE_PROTOCOL, message: expect.stringContaining(words) },
+    ]);
+    expect(did).toEqual(['taken 1/0']);
+  },
+);
 
 test('one step runs at a time, and a decode goes before the pieces that wait', async () => {
   accept(1n, 0, tokenBytes([1, 2]));

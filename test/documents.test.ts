@@ -1,0 +1,36 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { commands } from '../src/cli/program.js';
+
+const root = join(import.meta.dirname, '..');
+const documents = [
+  'src/CONCEPTS.md',
+  'src/TROUBLESHOOTING.md',
+  'src/cli/CONFIGURATION.md',
+  'deploy/README.md',
+  'examples/README.md',
+];
+
+describe.each(documents)('%s', (document) => {
+  const text = readFileSync(join(root, document), 'utf8');
+
+  it('links only to what is there', () => {
+    const links = [...text.matchAll(/\]\(([^)#:]+)(#[^)]*)?\)/g)].map(([, path = '']) => path);
+    expect(links.filter((link) => !existsSync(join(root, dirname(document), link)))).toEqual([]);
+  });
+
+  it('names only flags and commands that there are', () => {
+    const flags = new Set(commands.flatMap(({ settings }) => Object.keys(settings)));
+    const code = [...text.matchAll(/`([^`\n]+)`/g)]
+      .map(([, words = '']) => words)
+      .filter((words) => !/^(docker|npm|install|runuser|systemctl) /.test(words));
+    const named = code.flatMap((words) => words.match(/(?<=(^|[ `(])--)[a-z][a-z-]+/g) ?? []);
+    const camel = (flag: string) => flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    expect(named.filter((flag) => !flags.has(camel(flag)) && !['help', 'init', 'prefix'].includes(flag))).toEqual([]);
+    const called = code.flatMap((words) => words.match(/(?<=^stageplane )[a-z]+( [a-z]+)?/g) ?? []);
+    const names = commands.map(({ name }) => name);
+    const isKnown = (words: string) => names.some((name) => words === name || words.startsWith(`${name} `));
+    expect(called.filter((words) => !isKnown(words))).toEqual([]);
+  });
+});
