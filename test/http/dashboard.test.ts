@@ -11,13 +11,19 @@ const keys = {
   find: (key: string) => (key === 'right' ? { id: '1', name: 'vera', role: 'viewer' as const } : undefined),
 };
 
+/** What was told of those who did not get in. */
+const refused: string[] = [];
+
 /** The dashboard and its sign-in where everybody needs a key; gives the address. */
 async function open(isSecure = false, folder = madeDashboard()): Promise<string> {
   const methodsOf = (role: string | undefined) => (role === 'viewer' ? ['ListRuns'] : ['ListRuns', 'StopRun']);
   const bound = await openHttpServer({
     listen: '127.0.0.1:0',
-    admission: { keys, trustsThisMachine: false },
-    doors: [session({ keys, methodsOf, isSecure }), dashboard(folder)],
+    admission: { keys, trustsThisMachine: false, onRefused: () => {} },
+    doors: [
+      session({ keys, methodsOf, onRefused: (_, { reason }) => refused.push(reason), isSecure }),
+      dashboard(folder),
+    ],
     onAnswered: () => {},
     logger: pino({ level: 'silent' }),
   });
@@ -81,9 +87,10 @@ test('a key becomes a cookie that no script reads, says what it may do, and is g
   const url = await open();
   expect((await fetch(`${url}/session`)).status).toBe(401);
   for (const wrong of [{ key: 'wrong' }, { key: '' }, { key: 7 }, {}, null]) {
-    const refused = await signIn(url, wrong);
-    expect([refused.status, refused.headers.get('set-cookie')]).toEqual([401, null]);
-    expect(await refused.json()).toMatchObject({ error: { reason: 'KEY_UNKNOWN' } });
+    const answer = await signIn(url, wrong);
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null]);
+    expect(await answer.json()).toMatchObject({ error: { reason: 'KEY_UNKNOWN' } });
+    expect(refused.splice(0)).toEqual(['KEY_UNKNOWN']);
   }
   const opened = await signIn(url, { key: ' right ' });
   expect(await opened.json()).toEqual({ name: 'vera', role: 'viewer', methods: ['ListRuns'] });
