@@ -9,7 +9,7 @@ export function SignInPage() {
   const [error, setError] = useState<ApiError>();
   const signIn = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const key = String(new FormData(event.currentTarget).get('key'));
+    const key = String(new FormData(event.currentTarget).get('key')).trim();
     try {
       await session.signIn(key);
     } catch (thrown) {
