@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { StageFeature } from '../../gen/stageplane/v1/node.js';
 import {
   type Heartbeat,
   HeldStagePhase,
   type StageReport,
   type SubscribeRequest,
 } from '../../gen/stageplane/v1/node_agent_service.js';
-import { StageFeature } from '../../gen/stageplane/v1/node.js';
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { version } from '../../src/version.js';

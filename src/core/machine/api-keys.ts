@@ -24,6 +24,6 @@ export function revokeKey(draft: Draft, call: CallId, keyId: string): void {
     return draft.refuseAccess(call, 'NOT_FOUND', 'KEY_NOT_FOUND', message);
   }
   access.keys.set(key.digest, undefined);
-  draft.say('warn', 'a key was revoked', { role: key.role, name: key.name, key: keyId });
+  draft.say('warn', 'a key was revoked', { role: key.role, name: key.name, serial: keyId });
   draft.answer(call, { kind: 'key-revoked', name: key.name });
 }

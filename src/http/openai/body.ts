@@ -11,7 +11,13 @@ export function badField(field: string, message: string, reason = 'INVALID_FIELD
 
 export function readBody(value: unknown): Body {
   if (isObject(value)) return value;
-  throw new HttpError(refusal(400, 'MALFORMED_MESSAGE', `the body is ${quoted(value)}: send a JSON object`));
+  throw new HttpError(
+    refusal(
+      400,
+      'MALFORMED_MESSAGE',
+      `the body is ${quoted(value)}: send a JSON object, and content-type: application/json`,
+    ),
+  );
 }
 
 export function isObject(value: unknown): value is Body {
