@@ -44,7 +44,8 @@ export function peerOf({ ip, socket }: FastifyRequest): string {
   return `${ip}:${socket.remotePort ?? 0}`;
 }
 
-function bearer(authorization: string): string {
+/** The key in an Authorization header; empty when there is none. */
+export function bearer(authorization: string): string {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 }
 
@@ -68,7 +69,7 @@ function keyNeeded({ headers: { host = '' } }: FastifyRequest, trustsThisMachine
   return refusal(401, 'KEY_NEEDED', `${why}: "Authorization: Bearer ...", with a key of \`stageplane key create\``);
 }
 
-export function badKey(): HttpRefusal {
+function badKey(): HttpRefusal {
   return refusal(401, 'KEY_UNKNOWN', 'this key is unknown, expired or revoked: make one with `stageplane key create`');
 }
 
