@@ -9,14 +9,13 @@ export async function send(
   method: string,
   path: string,
   request?: unknown,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<{ status: number; body: unknown }> {
   try {
     const response = await fetch(path, {
       method,
-      ...(request !== undefined && {
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(request),
-      }),
+      headers: { ...(request !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(request !== undefined && { body: JSON.stringify(request) }),
     });
     const body: unknown = await response.json().catch(() => undefined);
     connection.up(requests);
