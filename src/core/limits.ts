@@ -134,6 +134,8 @@ export const limits = {
   httpConnections: 1024,
   /** Bytes of a request's body over HTTP: a prompt, with what JSON makes of each of its bytes at worst. */
   httpBodyBytes: 2 * 1024 * 1024,
+  /** Lists and objects in each other in a body over HTTP: messages of ours need ten. */
+  jsonDepth: 64,
   /** Bytes of a request's headers over HTTP. */
   httpHeaderBytes: 16 * 1024,
   /** Milliseconds until a request over HTTP has arrived. */

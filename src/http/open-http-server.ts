@@ -11,6 +11,7 @@ import type { LocalCaller } from '../grpc/local-calls.js';
 import { Doorman } from './doorman.js';
 import { health } from './health.js';
 import { type HttpRefusal, refusal, refusalHeaders } from './http-refusal.js';
+import { readJson } from './read-json.js';
 import { refusalOf } from './refusal-of.js';
 import { securityHeaders } from './security-headers.js';
 import type { Admission } from './visitor.js';
@@ -86,6 +87,9 @@ function newApp(logger: Logger, tls: TlsOptions | undefined): FastifyInstance {
   const options = { ...bounds, ...(tls && { https: { ...tls, maxHeaderSize: limits.httpHeaderBytes } }) };
   const app = Fastify(options as typeof bounds) as unknown as FastifyInstance;
   (app.server as Server).maxConnections = limits.httpConnections;
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    readJson(body),
+  );
   app.setErrorHandler((thrown, request, reply) => {
     const log = logger.child({ method: request.routeOptions.url ?? 'unknown', peer: request.ip });
     return sendRefusal(reply, refusalOf(thrown, log));

@@ -29,7 +29,7 @@ export interface Admission {
 export function admit(request: FastifyRequest, { keys, trustsThisMachine }: Admission): Visitor | HttpRefusal {
   const peer = peerOf(request);
   const { authorization } = request.headers;
-  if (authorization === undefined && isForeign(request)) return foreignOrigin(request.headers.origin ?? '');
+  if (authorization === undefined && isForeign(request)) return foreignOrigin(request.headers.origin);
   const shown = authorization === undefined ? request.cookies[KEY_COOKIE] : bearer(authorization);
   const isNeighbour = trustsThisMachine && isOfThisMachine(request);
   if (shown === undefined || shown === '') return isNeighbour ? { peer } : keyNeeded(request, trustsThisMachine);
@@ -44,11 +44,14 @@ export function peerOf({ ip, socket }: FastifyRequest): string {
   return `${ip}:${socket.remotePort ?? 0}`;
 }
 
-function bearer(authorization: string): string {
+/** The key in an Authorization header; empty when there is none. */
+export function bearer(authorization: string): string {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 }
 
-function isForeign({ headers: { origin, host } }: FastifyRequest): boolean {
+/** Pictures and frames of another page are asked for without an Origin, and a GET can make a run answer. */
+function isForeign({ headers: { origin, host, 'sec-fetch-site': site } }: FastifyRequest): boolean {
+  if (site === 'cross-site' || site === 'same-site') return true;
   if (origin === undefined) return false;
   return URL.canParse(origin) ? new URL(origin).host !== host : true;
 }
@@ -68,11 +71,11 @@ function keyNeeded({ headers: { host = '' } }: FastifyRequest, trustsThisMachine
   return refusal(401, 'KEY_NEEDED', `${why}: "Authorization: Bearer ...", with a key of \`stageplane key create\``);
 }
 
-export function badKey(): HttpRefusal {
+function badKey(): HttpRefusal {
   return refusal(401, 'KEY_UNKNOWN', 'this key is unknown, expired or revoked: make one with `stageplane key create`');
 }
 
-function foreignOrigin(origin: string): HttpRefusal {
+function foreignOrigin(origin = 'another site'): HttpRefusal {
   const message = `a page of ${origin.slice(0, 100)} may not ask here: open the dashboard by the address of this server itself`;
   return refusal(403, 'FOREIGN_ORIGIN', message);
 }

@@ -48,7 +48,7 @@ export async function openHttp(inside: Inside, bodies: OrchestratorBodies, liste
     api(calls, logger),
     openAi(calls, logger),
     metricsDoor({ ...readable, render: () => metrics.render() }),
-    session({ keys, methodsOf, isSecure: tls !== undefined }),
+    session({ methodsOf, isSecure: tls !== undefined }),
     dashboard(),
   ];
   const bound = boundOrThrow(

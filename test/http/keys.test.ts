@@ -155,3 +155,21 @@ it('makes no key of what is no name, no role or too long a time', async () => {
   expect(await admin.list()).toEqual([]);
   admin.close();
 });
+
+it('signs a browser in with the key of its header, and counts wrong ones there as everywhere', async () => {
+  const secured = await runSecured({ http });
+  const admin = adminOf(secured);
+  const { key } = await admin.create('wall', 'viewer');
+  const signIn = (shown: string) =>
+    fetch(`${secured.httpUrl}/session`, { method: 'POST', headers: { authorization: `Bearer ${shown}` } });
+  const right = await signIn(key);
+  expect(await right.json()).toMatchObject({ name: 'wall', role: 'viewer' });
+  const [cookie = ''] = right.headers.getSetCookie();
+  expect(cookie).toMatch(/; HttpOnly; SameSite=Strict$/);
+  const headers = { cookie: cookie.split(';')[0]! };
+  expect((await fetch(`${secured.httpUrl}/v1/models`, { headers })).status).toBe(200);
+  const wrong = await Promise.all(Array.from({ length: 60 }, () => signIn('wrong')));
+  expect(wrong.map(({ status }) => status)).toContain(429);
+  expect(wrong.every((one) => one.headers.getSetCookie().length === 0)).toBe(true);
+  admin.close();
+});

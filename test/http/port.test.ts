@@ -68,6 +68,21 @@ it('bounds what it reads', async () => {
   expect((await post(`${httpUrl}/api/ListRuns`, {}, { 'x-a': 'y'.repeat(20_000) })).status).toBe(431);
 });
 
+it('reads nothing that is nested deep, in which it would lose seconds', async () => {
+  const { httpUrl } = await runOrchestrator({ http });
+  const deep = `{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
+  for (const path of ['/api/ListRuns', '/v1/completions']) {
+    expect(await post(`${httpUrl}${path}`, deep)).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('nested deeper than 64') } },
+    });
+  }
+  const text = JSON.stringify({ pageToken: `\\"${'['.repeat(500)}` });
+  expect(await post(`${httpUrl}/api/ListRuns`, text)).toMatchObject({
+    body: { error: { message: expect.stringContaining('page token') } },
+  });
+});
+
 it('streams what a watch says, and ends with a word', async () => {
   const { httpUrl } = await runOrchestrator({ http });
   const response = await fetch(`${httpUrl}/api/WatchRun?request=${encodeURIComponent('{"runId":"7"}')}`);
@@ -115,6 +130,9 @@ it('answers no page of another site, and no name that is not of this machine', a
     body: { error: { reason: 'FOREIGN_ORIGIN' } },
   });
   expect(await post(url, {}, { origin: 'null' })).toMatchObject({ status: 403 });
+  expect(await post(url, {}, { 'sec-fetch-site': 'cross-site' })).toMatchObject({ status: 403 });
+  expect(await post(url, {}, { 'sec-fetch-site': 'same-site' })).toMatchObject({ status: 403 });
+  expect(await post(url, {}, { 'sec-fetch-site': 'same-origin' })).toMatchObject({ status: 200 });
   expect(await post(url, {}, { origin: httpUrl! })).toMatchObject({ status: 200 });
   expect(await statusWithHost(url, 'localhost:80')).toBe(200);
   expect(await statusWithHost(url, '127.0.0.1')).toBe(200);

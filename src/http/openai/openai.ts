@@ -6,7 +6,6 @@ import { refusalOf } from '../refusal-of.js';
 import { readBody } from './body.js';
 import { Completions } from './completions.js';
 import { openAiError } from './openai-error.js';
-import { readJson } from './read-json.js';
 import { type ServedModel, ServedRuns } from './served-runs.js';
 
 /** The endpoint that programs made for OpenAI's API talk to, at `/v1`: every run that serves is a model. */
@@ -17,9 +16,6 @@ export function openAi(calls: OrchestratorCalls, logger: Logger): FastifyPluginA
     await root.register(
       async (app) => {
         speakOfErrorsAsOpenAi(app, logger);
-        app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-          readJson(body),
-        );
         app.get('/models', async ({ caller }) => ({
           object: 'list',
           data: (await served.models(caller)).map(modelObject),
