@@ -78,7 +78,10 @@ it('reads nothing that is nested deep, in which it would lose seconds', async ()
     });
   }
   const text = JSON.stringify({ pageToken: `\\"${'['.repeat(500)}` });
-  expect(await post(`${httpUrl}/api/GetRun`, text)).toMatchObject({ body: { error: { reason: 'INVALID_FIELDS' } } });
+  expect(await post(`${httpUrl}/api/GetRun`, text)).toMatchObject({
+    status: 404,
+    body: { error: { reason: 'RUN_NOT_FOUND' } },
+  });
 });
 
 it('streams what a watch says, and ends with a word', async () => {
