@@ -30,7 +30,7 @@ export function admit(request: FastifyRequest, { keys, trustsThisMachine }: Admi
   const peer = peerOf(request);
   const { authorization } = request.headers;
   if (authorization === undefined && isForeign(request)) return foreignOrigin(request.headers.origin);
-  const shown = authorization === undefined ? request.cookies[KEY_COOKIE] : shownKey(authorization);
+  const shown = authorization === undefined ? request.cookies[KEY_COOKIE] : bearer(authorization);
   const isNeighbour = trustsThisMachine && isOfThisMachine(request);
   if (shown === undefined || shown === '') return isNeighbour ? { peer } : keyNeeded(request, trustsThisMachine);
   const key = keys.find(shown);
@@ -44,8 +44,8 @@ export function peerOf({ ip, socket }: FastifyRequest): string {
   return `${ip}:${socket.remotePort ?? 0}`;
 }
 
-/** The key in `Authorization: Bearer ...`; empty when there is none. */
-export function shownKey(authorization: string): string {
+/** The key in an Authorization header; empty when there is none. */
+export function bearer(authorization: string): string {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 }
 
@@ -71,7 +71,7 @@ function keyNeeded({ headers: { host = '' } }: FastifyRequest, trustsThisMachine
   return refusal(401, 'KEY_NEEDED', `${why}: "Authorization: Bearer ...", with a key of \`stageplane key create\``);
 }
 
-export function badKey(): HttpRefusal {
+function badKey(): HttpRefusal {
   return refusal(401, 'KEY_UNKNOWN', 'this key is unknown, expired or revoked: make one with `stageplane key create`');
 }
 

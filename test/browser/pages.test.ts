@@ -17,9 +17,13 @@ describeInBrowser('each page', (browser) => {
   let cluster: Cluster;
   let answering: AbortController;
   beforeAll(async () => {
-    ({ cluster, answering } = await busyCluster());
+    ({ cluster, answering } = await busyCluster((end) => void ends.push(end)));
   }, 120_000);
-  afterAll(() => answering?.abort());
+  const ends: (() => void | Promise<void>)[] = [];
+  afterAll(async () => {
+    answering?.abort();
+    for (const end of ends.reverse()) await end();
+  });
 
   const pages = [
     { name: 'pool', path: '/', ready: 'text=3 of 4 nodes take stages' },
@@ -77,12 +81,7 @@ async function examine(browser: TestBrowser, cluster: Cluster, asked: ExaminedPa
 }
 
 /** Three nodes and one that is cordoned, a run that answers, and one that has faulted. */
-async function busyCluster() {
-  const ends: (() => void | Promise<void>)[] = [];
-  const finished = (end: () => void | Promise<void>) => void ends.push(end);
-  afterAll(async () => {
-    for (const end of ends.reverse()) await end();
-  });
+async function busyCluster(finished: (end: () => void | Promise<void>) => void) {
   const cluster = await Cluster.start(['alpha', 'beta', 'gamma', 'delta'], {
     finished,
     ownWorkers: true,

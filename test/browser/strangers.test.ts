@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
-import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
+import { AdminServiceService as Admin } from '../../gen/stageplane/v1/admin_service.js';
+import {
+  OrchestratorServiceClient,
+  OrchestratorServiceService as Service,
+} from '../../gen/stageplane/v1/orchestrator_service.js';
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import { unaryCall } from '../../src/grpc/client.js';
 import { sampleFacts, sampleHello, samplePlan } from '../core/machine/samples.js';
 import { runOrchestrator } from '../support/running-orchestrator.js';
 import { ScriptedAgent } from '../support/scripted-agent.js';
-import { runSecured } from '../support/secured-orchestrator.js';
+import { credentialsOf, runSecured } from '../support/secured-orchestrator.js';
 import { describeInBrowser, overflow, screenshot, violations, widths } from './browser.js';
 
 const http = '127.0.0.1:0';
@@ -76,6 +80,38 @@ describeInBrowser('an empty pool', (browser) => {
 });
 
 describeInBrowser('where a key is needed', (browser) => {
+  test('a viewer looks and is offered nothing else, a launcher may plan and stop, and a revoked key leads out', async () => {
+    const { httpUrl, admin, address, enrol, call } = await runSecured({ http });
+    const agent = (await enrol('agent', 'alpha')).credentials;
+    await ScriptedAgent.join(address, 'alpha', { instanceId: 'alpha' }, credentialsOf(agent));
+    const launcher = call(OrchestratorServiceClient, (await enrol('launcher', 'lena')).credentials);
+    await unaryCall(launcher, Service.createRun, { requestId: 'r', plan: samplePlan([2n]) });
+    const page = await browser.open(`${httpUrl}/runs/1`, { mayComplain: /401|ERR_INCOMPLETE_CHUNKED/ });
+    const signIn = async (role: string) => {
+      const { key, created } = await unaryCall(admin, Admin.createApiKey, { name: role, role, ttlMillis: 0n });
+      await page.getByLabel('Key').fill(key);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Pipeline' }).waitFor();
+      return created!.keyId;
+    };
+    const offered = async () => [
+      ...(await page.getByRole('navigation').getByRole('link').allTextContents()),
+      ...(await page.getByRole('button').allTextContents()),
+    ];
+
+    await signIn('viewer');
+    expect(await offered()).toEqual(['Pool', 'Runs', 'Events', 'Sign out']);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'viewer');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+    const keyId = await signIn('launcher');
+    expect(await offered()).toEqual(['Pool', 'Runs', 'Plan', 'Events', 'Sign out', 'Stop run']);
+    await unaryCall(admin, Admin.revokeApiKey, { keyId });
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
   test('nothing is shown before one is given, and a wrong one is refused in words', async () => {
     const { httpUrl } = await runSecured({ http });
     for (const scheme of ['light', 'dark'] as const) {

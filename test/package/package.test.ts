@@ -43,7 +43,7 @@ describe('what is in the package', () => {
         .map((file) => `${name}/${file.replace(/\.tsx?$/, '')}`),
     );
     expect(compiled.sort()).toEqual(sources.sort());
-    expect(paths.filter((path) => /^dist\/.*\.d\.ts$/.test(path))).toHaveLength(compiled.length);
+    expect(paths.filter((path) => /^dist\/(src|gen)\/.*\.d\.ts$/.test(path))).toHaveLength(compiled.length);
   });
 
   it('is small', () => {

@@ -21,10 +21,16 @@ export function Panel({ head, rows, height, width, start, selected, hasFocus = f
   const more = [...(start > 0 ? [`${start} above`] : []), ...(left > 0 ? [`${left} below`] : [])].join(', ');
   return (
     <Box flexDirection="column" height={height} overflow="hidden">
-      <LineText text={`${hasFocus ? '> ' : '  '}${head}${more ? `  (${more})` : ''}`} width={width} isHead />
+      <LineText text={headText(`${hasFocus ? '> ' : '  '}${head}`, more, width)} width={width} isHead />
       {shown.map(({ key, text, tone }, at) => (
         <LineText key={key} text={`  ${text}`} tone={tone} width={width} isSelected={start + at === selected} />
       ))}
     </Box>
   );
+}
+
+/** What is out of sight is said at the right, and more important than the last columns. */
+function headText(head: string, more: string, width: number): string {
+  const room = Math.max(0, width - more.length - 2);
+  return more === '' ? head : `${head.slice(0, room).padEnd(room)}  ${more}`;
 }

@@ -6,7 +6,7 @@ import { LineText } from './line-text.js';
 import { Panel } from './panel.js';
 import { poolHead, poolRows, type Row } from './pool-rows.js';
 import { runDetails, runHead, runRows } from './run-rows.js';
-import { afterKey, firstLook, type Look, type Room } from './top-keys.js';
+import { afterInput, firstLook, type Look, type Room } from './top-keys.js';
 import type { TopState } from './top-state.js';
 import type { TopStore } from './top-store.js';
 import { useNow } from './use-now.js';
@@ -43,8 +43,8 @@ export function TopApp({ store, address, onOpen, onQuit }: TopAppProps) {
   const picture = pictureOf(state, look, now, { size, pool });
   useInput((input, key) => {
     if (key.ctrl && input === 'c') onQuit('interrupt');
-    else if (input === 'q') onQuit('quit');
-    else setLook((before) => afterKey(before, input, key, picture.room));
+    else if (input.includes('q')) onQuit('quit');
+    else setLook((before) => afterInput(before, input, key, picture.room));
   });
   const opened = look.view === 'details' ? look.runId : undefined;
   // After a reconnect too: what was told of it may have a gap.

@@ -28,8 +28,14 @@ export interface Room {
   readonly latest: Readonly<Record<'pool' | 'events' | 'details', number>>;
 }
 
+/** The look after what has arrived at once: keys that are pressed fast, or over a slow line, come together. */
+export function afterInput(look: Look, input: string, key: Key, room: Room): Look {
+  if (input.length < 2) return afterKey(look, input, key, room);
+  return [...input].reduce((before, one) => afterKey(before, one, { ...key, return: one === '\r' }, room), look);
+}
+
 /** The look after a key. */
-export function afterKey(look: Look, input: string, key: Key, room: Room): Look {
+function afterKey(look: Look, input: string, key: Key, room: Room): Look {
   if (look.view === 'help') return { ...look, view: 'overview' };
   if (input === '?') return { ...look, view: 'help' };
   if (key.escape) return { ...look, view: 'overview' };

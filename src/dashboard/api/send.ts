@@ -4,19 +4,19 @@ import { connection } from './connection.js';
 /** Anything but a stream that nobody answers says so under this name. */
 const requests = 'requests';
 
+interface Content {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
 /** One request and the JSON of its answer, whatever its status. Throws ApiError when nobody answers. */
 export async function send(
   method: string,
   path: string,
-  request?: unknown,
-  headers: Readonly<Record<string, string>> = {},
+  content: Content = { headers: {} },
 ): Promise<{ status: number; body: unknown }> {
   try {
-    const response = await fetch(path, {
-      method,
-      headers: { ...(request !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(request !== undefined && { body: JSON.stringify(request) }),
-    });
+    const response = await fetch(path, { method, ...content });
     const body: unknown = await response.json().catch(() => undefined);
     connection.up(requests);
     return { status: response.status, body };

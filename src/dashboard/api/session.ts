@@ -1,4 +1,4 @@
-import { errorIn } from './api-error.js';
+import { ApiError, errorIn } from './api-error.js';
 import { send } from './send.js';
 
 /** Who one is here, and what one may do. */
@@ -38,9 +38,9 @@ export const session = {
 
   /** Throws ApiError for a key that nobody gave. */
   async signIn(key: string): Promise<void> {
-    // A header holds no character beyond Latin-1; in a key there is none that this would change.
-    const authorization = `Bearer ${encodeURIComponent(key.trim())}`;
-    const { status, body } = await send('POST', '/session', undefined, { authorization });
+    if (!/^[!-~]+$/.test(key))
+      throw new ApiError(401, 'KEY_UNKNOWN', 'this is no key: copy the whole of it, and no more');
+    const { status, body } = await send('POST', '/session', { headers: { authorization: `Bearer ${key}` } });
     if (status !== 200) throw errorIn(status, body);
     become(openedBy(body));
   },

@@ -9,8 +9,14 @@ export interface Resource<T> {
   readonly refresh: () => void;
 }
 
-/** Something of the orchestrator's: read at once, whenever `refresh` is called, and every so often. `load` must be stable. */
-export function useResource<T>(load: () => Promise<T>, everyMillis?: number): Resource<T> {
+/**
+ * Something of the orchestrator's: read at once, whenever `refresh` is called, and every so often, as long as what was read
+ * last can still change by itself. `load` must be stable.
+ */
+export function useResource<T>(
+  load: () => Promise<T>,
+  every?: (data: T | undefined) => number | undefined,
+): Resource<T> {
   const [state, setState] = useState<{ data?: T; error?: ApiError | undefined }>({});
   const isReading = useRef(false);
   const isAskedAgain = useRef(false);
@@ -31,8 +37,10 @@ export function useResource<T>(load: () => Promise<T>, everyMillis?: number): Re
     isReading.current = false;
   }, [load]);
 
+  useEffect(() => void refresh(), [refresh]);
+
+  const everyMillis = every?.(state.data);
   useEffect(() => {
-    void refresh();
     if (everyMillis === undefined) return;
     const timer = setInterval(() => document.hidden || void refresh(), everyMillis);
     return () => clearInterval(timer);

@@ -11,7 +11,7 @@ const EVERY_MILLIS = 5000;
 
 /** The machines, what their memory is used for, and whether they take stages. */
 export function PoolPage() {
-  const { data, error, refresh } = useResource(orchestrator.nodes, EVERY_MILLIS);
+  const { data, error, refresh } = useResource(orchestrator.nodes, () => EVERY_MILLIS);
   useWatch('nodes', {
     method: 'WatchNodes',
     request: () => ({}),

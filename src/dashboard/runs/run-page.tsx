@@ -25,7 +25,7 @@ const EVERY_MILLIS = 2000;
 /** One run: where its layers are, what each stage does, what happened, and why it ended. */
 export function RunPage({ runId }: { readonly runId: string }) {
   const load = useCallback(() => orchestrator.run(runId), [runId]);
-  const { data: run, error, refresh } = useResource(load, EVERY_MILLIS);
+  const { data: run, error, refresh } = useResource(load, (known) => (isOver(known) ? undefined : EVERY_MILLIS));
   const { events, loading } = useRunWatch(runId, refresh);
   const picture = useMemo(() => run && pipelineView(run, loading), [run, loading]);
   if (!run || !picture)
@@ -49,6 +49,10 @@ export function RunPage({ runId }: { readonly runId: string }) {
       </section>
     </Page>
   );
+}
+
+function isOver(run: Run | undefined): boolean {
+  return run?.phase === RunPhase.RUN_PHASE_DONE;
 }
 
 /** The events of a run from its first on, and the progress of stages that load. */
@@ -81,18 +85,17 @@ function Actions({ run, onDone }: { readonly run: Run; readonly onDone: () => vo
     setError(undefined);
     await what().then(then, (thrown) => setError(thrown instanceof ApiError ? thrown : undefined));
   };
-  const isOver = run.phase === RunPhase.RUN_PHASE_DONE;
   return (
     <div className="actions">
       <Link href="/runs">All runs</Link>
-      {!isOver && may('StopRun') && (
+      {!isOver(run) && may('StopRun') && (
         <ConfirmButton
           label="Stop run"
           question="Its stages are ended and their memory is free again."
           onConfirm={act(() => orchestrator.stopRun(runId), onDone)}
         />
       )}
-      {isOver && may('DeleteRun') && (
+      {isOver(run) && may('DeleteRun') && (
         <ConfirmButton
           label="Forget run"
           question="Its events and its answer go with it."

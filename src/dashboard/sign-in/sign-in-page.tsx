@@ -9,7 +9,7 @@ export function SignInPage() {
   const [error, setError] = useState<ApiError>();
   const signIn = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const key = String(new FormData(event.currentTarget).get('key'));
+    const key = String(new FormData(event.currentTarget).get('key')).trim();
     try {
       await session.signIn(key);
     } catch (thrown) {
@@ -26,7 +26,7 @@ export function SignInPage() {
         </button>
         <Problem error={error} />
         <p className="quiet">
-          A key is made on the orchestrator's machine, for looking only or for running models too:
+          A key is made on the orchestrator's machine, to look, or with the role launcher to run models too:
         </p>
         <Command>stageplane key create --name me --role viewer</Command>
       </form>
