@@ -132,6 +132,10 @@ export const limits = {
   strangers: 512,
   /** Connections of the HTTP port, from everywhere: a page holds one or two, a program one for each answer under way. */
   httpConnections: 1024,
+  /** Connections of the HTTP port without a request that was let in; then the oldest goes, so that others find room. */
+  httpStrangers: 512,
+  /** Requests under way on one connection over HTTP: clients of today send one after the other. */
+  httpPipelined: 8,
   /** Bytes of a request's body over HTTP: a prompt, with what JSON makes of each of its bytes at worst. */
   httpBodyBytes: 2 * 1024 * 1024,
   /** Lists and objects in each other in a body over HTTP: messages of ours need ten. */
@@ -140,6 +144,8 @@ export const limits = {
   httpHeaderBytes: 16 * 1024,
   /** Milliseconds until a request over HTTP has arrived. */
   httpRequestMillis: 30_000,
+  /** Milliseconds between two looks for requests that have not arrived in time. */
+  httpCheckMillis: 5000,
   /** Milliseconds that a connection without a request stays open. */
   httpIdleMillis: 60_000,
   /** Milliseconds between two comments on an event stream with nothing to say; proxies cut silent ones after a minute. */

@@ -1,6 +1,6 @@
 import { limits } from '../core/limits.js';
 import type { ConnectionBounds } from './connections.js';
-import { firstCallMillis, lastWordsMillis } from './patience.js';
+import { firstCallMillis, firstRequestMillis, lastWordsMillis } from './patience.js';
 
 /** Of the port of launchers and agents. */
 export const publicBounds: ConnectionBounds = {
@@ -17,6 +17,16 @@ export const enrollBounds: ConnectionBounds = {
   perAddress: limits.enrollConnectionsPerAddress,
   strangers: limits.enrollConnections,
   firstCallMillis,
+  lastWordsMillis,
+};
+
+/** Of the HTTP port: strangers are those without a request that was let in, such as a page that asks for a key. */
+export const httpBounds: ConnectionBounds = {
+  total: limits.httpConnections,
+  // A proxy brings them all from its own.
+  perAddress: limits.httpConnections,
+  strangers: limits.httpStrangers,
+  firstCallMillis: firstRequestMillis,
   lastWordsMillis,
 };
 

@@ -9,6 +9,9 @@ export const handshakeMillis = Math.min(asked, limits.handshakeMillis);
 /** Milliseconds from the connection to its first call. */
 export const firstCallMillis = Math.min(asked, limits.firstCallMillis);
 
+/** Milliseconds from a connection over HTTP to its first request that is let in. */
+export const firstRequestMillis = Math.min(asked, limits.httpIdleMillis);
+
 /** Milliseconds that a socket may outlive its session. */
 export const lastWordsMillis = Math.min(asked, limits.lastWordsMillis);
 

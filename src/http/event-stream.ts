@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { limits } from '../core/limits.js';
+import { unreadMillis } from '../grpc/patience.js';
 
 /** One event of a stream of server-sent events. */
 export interface ServerSentEvent {
@@ -14,7 +15,8 @@ export interface ServerSentEvent {
 
 /**
  * Answers with server-sent events (HTML standard, section 9.2), as fast as the client reads. While there is nothing to say a
- * comment goes out now and then, for proxies and for noticing that the client is gone; the iteration is left then. The hello
+ * comment goes out now and then, for proxies and for noticing that the client is gone; the iteration is left then. A client
+ * that reads nothing for a while is gone too. The hello
  * tells a browser at once that it is connected.
  */
 export function sendEvents(
@@ -22,6 +24,8 @@ export function sendEvents(
   events: AsyncIterable<ServerSentEvent>,
   first: 'hello' | 'event' = 'hello',
 ): FastifyReply {
+  // Its buffers are full by then, and somebody else may want the connection.
+  reply.raw.socket?.setTimeout(unreadMillis);
   return reply
     .header('content-type', 'text/event-stream; charset=utf-8')
     .header('cache-control', 'no-store')

@@ -6,11 +6,14 @@ import type { Logger } from 'pino';
 import { limits } from '../core/limits.js';
 import type { BindResult } from '../grpc/bind-result.js';
 import { bindRefusal } from '../grpc/bind-tcp.js';
+import { httpBounds } from '../grpc/connection-bounds.js';
+import { Connections } from '../grpc/connections.js';
 import { parseListenAddress } from '../grpc/listen-address.js';
 import type { LocalCaller } from '../grpc/local-calls.js';
 import { Doorman } from './doorman.js';
 import { health } from './health.js';
 import { type HttpRefusal, refusal, refusalHeaders } from './http-refusal.js';
+import { newHttpServer } from './new-http-server.js';
 import { readJson } from './read-json.js';
 import { refusalOf } from './refusal-of.js';
 import { securityHeaders } from './security-headers.js';
@@ -49,7 +52,8 @@ export async function openHttpServer({
   onAnswered = () => {},
   logger,
 }: HttpConfig): Promise<BindResult> {
-  const app = newApp(logger, tls);
+  const connections = new Connections(httpBounds, logger);
+  const app = newApp(logger, tls, connections);
   const doorman = new Doorman(admission);
   await app.register(cookie);
   app.decorateRequest('caller');
@@ -58,6 +62,8 @@ export async function openHttpServer({
     if (request.routeOptions.config.isPublic) return;
     // What it throws each door has its own words for.
     const visitor = doorman.admit(request);
+    const { remoteAddress = '', remotePort = 0 } = request.socket;
+    connections.called(remoteAddress, remotePort, undefined);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     // A stream that is cut short is an error to its reader, never an end.
@@ -76,17 +82,12 @@ export async function openHttpServer({
   return bind(app, listen);
 }
 
-function newApp(logger: Logger, tls: TlsOptions | undefined): FastifyInstance {
-  const bounds = {
+function newApp(logger: Logger, tls: TlsOptions | undefined, connections: Connections): FastifyInstance {
+  const app = Fastify({
     bodyLimit: limits.httpBodyBytes,
-    requestTimeout: limits.httpRequestMillis,
-    keepAliveTimeout: limits.httpIdleMillis,
-    http: { maxHeaderSize: limits.httpHeaderBytes },
-    forceCloseConnections: 'idle' as const,
-  };
-  const options = { ...bounds, ...(tls && { https: { ...tls, maxHeaderSize: limits.httpHeaderBytes } }) };
-  const app = Fastify(options as typeof bounds) as unknown as FastifyInstance;
-  (app.server as Server).maxConnections = limits.httpConnections;
+    forceCloseConnections: 'idle',
+    serverFactory: (answer) => newHttpServer(answer, connections, tls),
+  });
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     readJson(body),
   );

@@ -34,6 +34,7 @@ export class Siege {
     readonly address: string,
     /** Where tokens are redeemed; undefined in plain text. */
     readonly enrollAddress: string | undefined,
+    readonly httpUrl: string,
     private readonly pid: number,
     readonly client: OrchestratorServiceClient,
     private readonly viewer: Credentials | undefined,
@@ -45,17 +46,17 @@ export class Siege {
     if (secured) await initialise({ dataFolder: data, names: [], force: false });
     const viewer = secured ? await signedCredentials(data, { lifetime: 60 * 60_000 }) : undefined;
     const environment = { STAGEPLANE_PATIENCE_MILLIS: '2000', STAGEPLANE_KEEPALIVE_MILLIS: '2000' };
-    const words = ['orchestrator', '--json', '--listen', '127.0.0.1:0', '--data', data];
+    const words = ['orchestrator', '--json', '--listen', '127.0.0.1:0', '--http', '127.0.0.1:0', '--data', data];
     const child = new Child([...words, '--log-level', 'fatal'], environment);
     onTestFinished(async () => {
       child.process.kill('SIGKILL');
       await child.end();
     });
     await child.shown('stdout', '\n');
-    const { address, enrollAddress } = JSON.parse(child.stdout);
+    const { address, enrollAddress, httpUrl } = JSON.parse(child.stdout);
     const client = dial(address, OrchestratorServiceClient, clientOptions, secured ? operatorOf(data) : undefined);
     onTestFinished(() => client.close());
-    const siege = new Siege(address, enrollAddress, child.process.pid!, client, viewer);
+    const siege = new Siege(address, enrollAddress, httpUrl, child.process.pid!, client, viewer);
     onTestFinished(() => siege.#leave());
     await siege.ask();
     return siege;
