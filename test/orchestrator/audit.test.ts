@@ -57,7 +57,7 @@ const short = ({ kind, identity, action, subject, code, reason }: AuditEvent) =>
 
 /** Methods that only look; whatever changes something is not among them. */
 const looks = [
-  'GetServerInfo ListAuditEvents ListJoinTokens ListCertificates',
+  'GetServerInfo ListAuditEvents ListJoinTokens ListCertificates ListApiKeys',
   'InspectModel PlanRun GetRun ListRuns WatchRun WatchEvents GetStageLog ListNodes GetNode WatchNodes',
   // An agent's session: what its agent reports is in the events of the runs.
   'Subscribe',

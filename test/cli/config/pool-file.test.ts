@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { DeviceKind } from '../../../gen/stageplane/v1/node.js';
+import { DeviceKind, StageFeature } from '../../../gen/stageplane/v1/node.js';
 import { parsePool, readPoolFile } from '../../../src/cli/config/pool-file.js';
 import { limits } from '../../../src/core/limits.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -37,7 +37,9 @@ describe('a file of nodes', () => {
       nodeId: 2n,
       name: 'attic',
       descriptor: { physicalCores: 8, labels: { 'link-mbit': '100', zone: 'roof' } },
-      engines: [{ name: 'llama.cpp', build: 'any', deviceIds: ['cpu'], features: [] }],
+      engines: [
+        { name: 'llama.cpp', build: 'any', deviceIds: ['cpu'], features: [StageFeature.STAGE_FEATURE_SAMPLING] },
+      ],
     });
     expect(node!.descriptor!.devices).toEqual([
       {
@@ -68,7 +70,9 @@ describe('a file of nodes', () => {
 
   it('names engines of its own, on all devices when it does not say which', () => {
     const [node] = nodesOf('[{name: a, devices: [{id: "cuda:0", memory: 24GiB}], engines: [{name: own, build: v2}]}]');
-    expect(node!.engines).toEqual([{ name: 'own', build: 'v2', deviceIds: ['cuda:0'], features: [] }]);
+    expect(node!.engines).toEqual([
+      { name: 'own', build: 'v2', deviceIds: ['cuda:0'], features: [StageFeature.STAGE_FEATURE_SAMPLING] },
+    ]);
   });
 
   it('may name a part once and use it again', () => {
