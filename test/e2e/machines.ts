@@ -44,10 +44,7 @@ export class Machines {
     const [server = 0, laptop = 0, desktop = 0] = ports.edges;
     const machines = new Machines(folder, ports.control, { server, laptop, desktop }, environment);
     for (const name of [...names, 'bin', 'models']) mkdirSync(join(folder, name));
-    const program = join(folder, 'bin', 'stageplane');
-    const main = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
-    writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
-    chmodSync(program, 0o755);
+    installProgram(join(folder, 'bin'));
     await writeTinyModel(join(folder, 'models', 'llama.gguf'));
     finished(() => machines.end());
     return machines;
@@ -141,13 +138,14 @@ export class Machines {
 }
 
 /** Two ports that follow each other, for calls and tokens, and one for the edges of each; none that a connection may get. */
-async function freePorts(): Promise<{ control: number; edges: number[] }> {
+/** The orchestrator's own are three: of launchers and agents, of HTTP, and where tokens are redeemed. */
+export async function freePorts(): Promise<{ control: number; edges: number[] }> {
   for (;;) {
     const first = 10_000 + Math.floor(Math.random() * 2_000) * 10;
-    const ports = [0, 1, 2, 3, 4].map((offset) => first + offset);
+    const ports = [0, 1, 2, 3, 4, 5].map((offset) => first + offset);
     const open = await Promise.all(ports.map(listenAt));
     for (const server of open) server?.close();
-    if (open.every((server) => server !== undefined)) return { control: first, edges: ports.slice(2) };
+    if (open.every((server) => server !== undefined)) return { control: first, edges: ports.slice(3) };
   }
 }
 
@@ -165,4 +163,12 @@ export function commandsBelow(pids: readonly number[]): Map<number, string> {
     .trim()
     .split('\n');
   return new Map(rows.map((row) => [Number(row.trim().split(' ', 1)[0]), row.trim()]));
+}
+
+/** Puts the command `stageplane` into a folder that exists. */
+export function installProgram(folder: string): void {
+  const program = join(folder, 'stageplane');
+  const main = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
+  writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
+  chmodSync(program, 0o755);
 }
