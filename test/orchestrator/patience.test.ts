@@ -12,6 +12,7 @@ vi.mock('../../src/grpc/patience.js', () => ({
   handshakeMillis: 500,
   helloMillis: 500,
   firstCallMillis: 60 * 60_000,
+  firstRequestMillis: 60 * 60_000,
   lastWordsMillis: 60 * 60_000,
   unreadMillis: 60 * 60_000,
 }));

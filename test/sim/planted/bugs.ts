@@ -66,8 +66,8 @@ export const bugs: readonly Bug[] = [
   {
     name: 'takes a report of any node',
     file: machine('agent-messages'),
-    replace: 'findStage(draft, key)?.stage.nodeId === state.nodeId',
-    by: 'findStage(draft, key)',
+    replace: 'if (stage?.nodeId === state.nodeId) takeReport',
+    by: 'if (stage) takeReport',
     caughtBy: ['I6', 'I3'],
   },
   {
