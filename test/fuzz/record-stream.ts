@@ -27,7 +27,7 @@ const headerFields = [
   [36, 4],
 ] as const;
 
-const { MORE, RELEASE, CANCEL, BATCH, TRUNCATE } = objectFlags;
+const { MORE, RELEASE, CANCEL, BATCH, TRUNCATE, SAMPLING } = objectFlags;
 
 function record(session: bigint, sequence: number, flags: number, bytes: number): Buffer {
   const object: ObjectRecord = { session, sequence, flags, payload: Buffer.alloc(bytes, sequence + 1) };
@@ -37,6 +37,7 @@ function record(session: bigint, sequence: number, flags: number, bytes: number)
 /** Honest streams: one session, two in turns, one that is cancelled, the largest object. */
 export const honestStreams: readonly Buffer[] = [
   [record(1n, 0, MORE, 64), record(1n, 1, 0, 4), record(1n, 2, RELEASE, 0)],
+  [record(1n, 0, SAMPLING, 64), record(1n, 1, 0, 4), record(1n, 2, RELEASE, 0)],
   [
     record(1n, 0, 0, 8),
     record(2n, 0, 0, 8),
@@ -78,7 +79,7 @@ function changeRecord(bytes: Buffer, starts: readonly number[], random: Random):
     case 1:
       return splice(bytes, at, end - at, new Uint8Array());
     case 2: {
-      const flags = random.pick([0, MORE, RELEASE, CANCEL, TRUNCATE, BATCH, MORE | RELEASE]);
+      const flags = random.pick([0, MORE, RELEASE, CANCEL, TRUNCATE, SAMPLING, BATCH, MORE | RELEASE]);
       const sequence = random.int(0, 3);
       return splice(
         bytes,

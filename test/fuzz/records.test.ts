@@ -86,9 +86,9 @@ function problemOf(header: Buffer, extent: bigint, flags: number): string | unde
   if (header.readUInt16LE(4) !== 1) return 'wrong-version';
   if (header.readUInt16LE(6) !== 40) return 'wrong-header-length';
   if (header.readUInt32LE(36) !== 0) return 'wrong-reserved';
-  if (extent > BigInt(contract.maxExtent)) return 'extent-over-max';
+  if (extent > BigInt(flags === 32 ? limits.samplingBytes : contract.maxExtent)) return 'extent-over-max';
   if (extent % BigInt(contract.alignment) !== 0n) return 'wrong-alignment';
-  const fits = { 0: extent > 0n, 1: extent > 0n, 2: true, 4: extent === 0n, 16: extent === 4n }[flags];
+  const fits = { 0: extent > 0n, 1: extent > 0n, 2: true, 4: extent === 0n, 16: extent === 4n, 32: true }[flags];
   return fits ? undefined : 'wrong-flags';
 }
 

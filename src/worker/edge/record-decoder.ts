@@ -145,8 +145,9 @@ export class RecordDecoder {
       return this.#broken('wrong-header-length', `has a header of ${headerBytes} bytes`);
     if (reserved !== 0) return this.#broken('wrong-reserved', `has ${reserved} where version ${version} has 0`);
     // What is no rows is bounded by itself: a short context has room for few rows.
-    if (extent > maxExtent && flags !== objectFlags.SAMPLING) {
-      const what = `has ${extent} bytes of payload, ${maxExtent} at most are allowed`;
+    const most = flags === objectFlags.SAMPLING ? limits.samplingBytes : maxExtent;
+    if (extent > most) {
+      const what = `has ${extent} bytes of payload, ${most} at most are allowed`;
       return this.#broken('extent-over-max', what, 'cut prompts into pieces of at most one micro-batch');
     }
     if (extent % alignment !== 0) {
