@@ -107,8 +107,8 @@ describe('a broken object is a fault by its kind, and its sentence names the edg
     ['wrong-flags', '0x80000000', spoilt((header) => header.writeUInt32LE(2 ** 31, 32))],
     ['wrong-flags', 'CANCEL with 4', bytesOf(record({ flags: objectFlags.CANCEL }))],
     [
-      'wrong-flags',
-      `SAMPLING with ${limits.samplingBytes + 4}`,
+      'extent-over-max',
+      `${limits.samplingBytes + 4} bytes`,
       bytesOf(record({ flags: objectFlags.SAMPLING, payload: Buffer.alloc(limits.samplingBytes + 4) })),
     ],
     ['wrong-flags', 'TRUNCATE with 8', bytesOf(record({ flags: objectFlags.TRUNCATE, payload: Buffer.alloc(8) }))],
