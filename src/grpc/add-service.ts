@@ -9,7 +9,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
-import { descriptorSet } from './descriptor-set.js';
+import { describedMethod } from './descriptor-set.js';
 import type { FieldViolation } from './field-violation.js';
 import { createMessageValidator } from './message-validator.js';
 import { RpcError } from './rpc-error.js';
@@ -91,11 +91,7 @@ function wrap(
 
 /** @param path such as `/stageplane.v1.OrchestratorService/GetRun` */
 export function requestValidator(path: string): (request: object) => readonly FieldViolation[] {
-  const [, serviceName = '', methodName] = path.split('/');
-  const service = descriptorSet().registry.getService(serviceName);
-  const method = service?.methods.find(({ name }) => name === methodName);
-  if (method === undefined) throw new Error(`${path} is no method of the descriptor set; run npm run gen`);
-  return createMessageValidator(method.input.typeName);
+  return createMessageValidator(describedMethod(path).input.typeName);
 }
 
 /** Stands for bytes that are no message, until there is someone who can answer with a reason. */

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Server } from '@grpc/grpc-js';
 import type { BindRefusal, BindResult } from './bind-result.js';
-import { parseListenAddress } from './listen-address.js';
+import { parseListenAddress, withPort } from './listen-address.js';
 import { type Door, type Listener, listen } from './listener.js';
 
 /** Makes a server listen on `host:port`; on every address of a name such as `localhost`, as far as there are more. */
@@ -25,7 +25,7 @@ export async function bindTcp(server: Server, address: string, door: Door): Prom
     const drain = async (graceMillis: number) => {
       await Promise.all(listeners.map((listener) => listener.drain(graceMillis)));
     };
-    return { kind: 'bound', address: `${address.slice(0, address.lastIndexOf(':'))}:${main.port}`, drain };
+    return { kind: 'bound', address: withPort(address, main.port), drain };
   } catch (error) {
     return bindRefusal(address, error as NodeJS.ErrnoException, '--listen');
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFileRegistry, type FileRegistry, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { createFileRegistry, type DescMethod, type FileRegistry, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { packageRoot } from '../package-root.js';
 
@@ -16,6 +16,16 @@ let loaded: DescriptorSet | undefined;
 export function descriptorSet(): DescriptorSet {
   loaded ??= readDescriptorSet(readFileSync(join(packageRoot(), 'gen', 'descriptor.binpb')));
   return loaded;
+}
+
+/** @param path such as `/stageplane.v1.OrchestratorService/GetRun` */
+export function describedMethod(path: string): DescMethod {
+  const [, service = '', name] = path.split('/');
+  const method = descriptorSet()
+    .registry.getService(service)
+    ?.methods.find((one) => one.name === name);
+  if (method === undefined) throw new Error(`${path} is no method of the descriptor set; run npm run gen`);
+  return method;
 }
 
 /** Reads a serialised `FileDescriptorSet`. Throws when the bytes are none. */

@@ -17,6 +17,11 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { host: bracketed ?? plain ?? '', port };
 }
 
+/** An address that was given, with the port that it has become. */
+export function withPort(address: string, port: number): string {
+  return `${address.slice(0, address.lastIndexOf(':'))}:${port}`;
+}
+
 /** Whether only this machine can connect to `host:port`. False for a text that is no address. */
 export function isLoopback(text: string): boolean {
   const host = parseListenAddress(text)

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { limits } from '../core/limits.js';
 import { unreadMillis } from '../grpc/patience.js';
+import { settlesWithin } from './settles-within.js';
 
 /** One event of a stream of server-sent events. */
 export interface ServerSentEvent {
@@ -16,8 +17,7 @@ export interface ServerSentEvent {
 /**
  * Answers with server-sent events (HTML standard, section 9.2), as fast as the client reads. While there is nothing to say a
  * comment goes out now and then, for proxies and for noticing that the client is gone; the iteration is left then. A client
- * that reads nothing for a while is gone too. The hello
- * tells a browser at once that it is connected.
+ * that reads nothing for a while is gone too. The hello tells a browser at once that it is connected.
  */
 export function sendEvents(
   reply: FastifyReply,
@@ -43,11 +43,8 @@ async function* withPulse(
     if (first === 'hello') yield `retry: ${limits.eventStreamRetryMillis}\n\n`;
     let next = reader.next();
     for (;;) {
-      const result = await nextOrPulse(next);
-      if (result === 'pulse') {
-        yield ': still here\n\n';
-        continue;
-      }
+      while (!(await settlesWithin(next, limits.eventStreamPulseMillis))) yield ': still here\n\n';
+      const result = await next;
       if (result.done) return;
       yield format(result.value);
       next = reader.next();
@@ -55,18 +52,6 @@ async function* withPulse(
   } finally {
     // What waits for its next event is told by its signal; this is for what does not.
     void reader.return?.();
-  }
-}
-
-async function nextOrPulse<Result>(next: Promise<Result>): Promise<Result | 'pulse'> {
-  let timer: NodeJS.Timeout | undefined;
-  const pulse = new Promise<'pulse'>((resolve) => {
-    timer = setTimeout(() => resolve('pulse'), limits.eventStreamPulseMillis);
-  });
-  try {
-    return await Promise.race([next, pulse]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

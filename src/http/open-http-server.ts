@@ -8,7 +8,7 @@ import type { BindResult } from '../grpc/bind-result.js';
 import { bindRefusal } from '../grpc/bind-tcp.js';
 import { httpBounds } from '../grpc/connection-bounds.js';
 import { Connections } from '../grpc/connections.js';
-import { parseListenAddress } from '../grpc/listen-address.js';
+import { parseListenAddress, withPort } from '../grpc/listen-address.js';
 import type { LocalCaller } from '../grpc/local-calls.js';
 import { Doorman } from './doorman.js';
 import { health } from './health.js';
@@ -116,8 +116,7 @@ async function bind(app: FastifyInstance, listen: string): Promise<BindResult> {
     return bindRefusal(listen, error as NodeJS.ErrnoException, '--http');
   }
   const { port } = app.server.address() as { readonly port: number };
-  const address = `${listen.slice(0, listen.lastIndexOf(':'))}:${port}`;
-  return { kind: 'bound', address, drain: (graceMillis) => close(app, graceMillis) };
+  return { kind: 'bound', address: withPort(listen, port), drain: (graceMillis) => close(app, graceMillis) };
 }
 
 /** What is being answered may end by itself, for a while. */

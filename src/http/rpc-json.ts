@@ -1,6 +1,6 @@
 import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { type MethodDefinition, status } from '@grpc/grpc-js';
-import { descriptorSet } from '../grpc/descriptor-set.js';
+import { describedMethod, descriptorSet } from '../grpc/descriptor-set.js';
 import { RpcError } from '../grpc/rpc-error.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses of every method pass here.
@@ -16,9 +16,7 @@ export interface RpcJson {
 
 export function rpcJson({ path, requestDeserialize, responseSerialize }: MethodDefinition<Any, Any>): RpcJson {
   const { registry } = descriptorSet();
-  const [, service = '', name] = path.split('/');
-  const method = registry.getService(service)?.methods.find((one) => one.name === name);
-  if (!method) throw new Error(`${path} is no method of the descriptor set; run npm run gen`);
+  const method = describedMethod(path);
   return {
     readRequest: (json) => {
       try {

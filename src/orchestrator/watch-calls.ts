@@ -13,6 +13,7 @@ import { revisionAhead, runNotFound } from './answer-errors.js';
 import { bookmark } from './bookmark.js';
 import type { Loop } from './loop.js';
 import { nodeView } from './node-view.js';
+import { replayEvents } from './replay-events.js';
 import { type RunViews, viewsFor } from './viewer-view.js';
 import type { WatchHub } from './watch-hub.js';
 
@@ -29,7 +30,10 @@ export function watchCalls(loop: Loop, store: Store, hub: WatchHub): Pick<Bodies
         if (!loop.world.runs.has(id)) throw runNotFound(id);
         if (request.afterRevision > loop.world.cluster.revision) throw revisionAhead(request.afterRevision);
         const views = viewsFor(context);
-        await replay({ store, stream, views }, id, revision(request.afterRevision));
+        const read = (last: Revision, limit: number) => store.runEvents(id, last, limit);
+        await replayEvents(stream, revision(request.afterRevision), read, (events) => {
+          for (const event of events) stream.write({ update: { $case: 'event', value: views.event(event) } });
+        });
         // Turns begin in setImmediate: between the last empty page and the subscription no commit can slip in.
         bookmark(stream, loop.world.cluster.revision);
         const run = loop.world.runs.get(id);
@@ -80,22 +84,6 @@ function writeNodes(loop: Loop, stream: StreamWriter<WatchNodesResponse>, ids: I
     const node = draft.node(id);
     if (node) stream.write({ update: { $case: 'node', value: nodeView(draft, node) } });
     else stream.write({ update: { $case: 'removedNodeId', value: id } });
-  }
-}
-
-/** Sends what the store has, page by page, as fast as the reader takes it. */
-async function replay(
-  { store, stream, views }: { store: Store; stream: Stream; views: RunViews },
-  id: RunId,
-  after: Revision,
-): Promise<void> {
-  let last = after;
-  for (;;) {
-    const events = store.runEvents(id, last, limits.eventsPerRead);
-    if (events.length === 0 || !stream.isOpen) return;
-    for (const event of events) stream.write({ update: { $case: 'event', value: views.event(event) } });
-    last = revision(events.at(-1)!.revision);
-    await stream.ready();
   }
 }
 

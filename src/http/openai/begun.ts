@@ -1,4 +1,5 @@
 import { limits } from '../../core/limits.js';
+import { settlesWithin } from '../settles-within.js';
 
 /**
  * The same iteration once its first result is there, so that what refuses at once can still be answered with a status; or
@@ -6,15 +7,7 @@ import { limits } from '../../core/limits.js';
  */
 export async function begun<Piece>(pieces: AsyncGenerator<Piece, void>): Promise<AsyncGenerator<Piece, void>> {
   const first = pieces.next();
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limits.eventStreamPulseMillis);
-  });
-  try {
-    await Promise.race([first, patience]);
-  } finally {
-    clearTimeout(timer);
-  }
+  await settlesWithin(first, limits.eventStreamPulseMillis);
   return goOn(first, pieces);
 }
 
