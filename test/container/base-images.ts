@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { madeBinding } from '../support/made-binding.js';
@@ -33,7 +33,10 @@ function debianRelease(cache: string): string {
   mkdirSync(cache, { recursive: true });
   const part = join(cache, 'part.tar');
   const without = ['doc', 'man', 'locale'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
-  execFileSync('mmdebstrap', ['--quiet', '--variant=minbase', ...without, 'bookworm', part], { stdio: 'inherit' });
+  const words = ['--quiet', '--variant=minbase', ...without, 'bookworm', part];
+  const { error, status } = spawnSync('mmdebstrap', words, { stdio: 'inherit' });
+  if (error || status !== 0)
+    throw new Error('Debian cannot be made here: install mmdebstrap, or set NODE_IMAGE to docker.io/library/node');
   renameSync(part, made);
   return made;
 }

@@ -11,13 +11,13 @@ import { Project } from './project.js';
 
 const cache = join(packageRoot(), '.cache', 'container');
 const found = await findEngine(join(cache, 'docker'));
-if (found.kind === 'none') console.log(`containers are not tried: ${found.why}`);
+if (found.kind === 'none') it.skip(`is not tried in containers: ${found.why}`, () => {});
+else describe('the image, and what compose.yaml makes of it', () => inContainers(found));
 
-describe.runIf(found.kind === 'found')('the image, and what compose.yaml makes of it', () => {
-  const { engine, release } = found as Extract<typeof found, { kind: 'found' }>;
+function inContainers({ engine, release }: Extract<typeof found, { kind: 'found' }>): void {
   const folder = temporaryFolder(afterAll);
   const project = `sp-${process.pid}`;
-  const image = `stageplane-test:${project}`;
+  const image = 'stageplane-test';
   const models = join(folder, 'models');
   const compose = readComposeFile();
   const services = new Project(engine, compose, { project, image, models });
@@ -27,12 +27,12 @@ describe.runIf(found.kind === 'found')('the image, and what compose.yaml makes o
     for (const name of ['models', 'node', 'checkout']) mkdirSync(join(folder, name));
     // Whoever runs the image has another id than who runs this.
     chmodSync(models, 0o777);
-    const nodeImage = process.env.NODE_IMAGE ?? (await standInForNode(engine, cache, join(folder, 'node')));
-    await buildImage(engine, image, nodeImage, join(folder, 'checkout'));
+    const standIn = () => timed('stand-in of the base images', standInForNode(engine, cache, join(folder, 'node')));
+    const nodeImage = process.env.NODE_IMAGE ?? (await standIn());
+    await timed('image', buildImage(engine, image, nodeImage, join(folder, 'checkout')));
   });
   afterAll(async () => {
     await services.down();
-    await engine.attempt('rmi', image);
     await release();
   });
 
@@ -45,7 +45,7 @@ describe.runIf(found.kind === 'found')('the image, and what compose.yaml makes o
 
   it('offers both engines, and has nothing to build with', async () => {
     expect(await once('--network', 'none', image, 'version')).toMatch(/^engine llama\.cpp: llama\.cpp v/m);
-    const tools = ['npm', 'cc', 'node_modules/typescript', 'node_modules/better-sqlite3/deps'];
+    const tools = ['cc', 'node_modules/typescript', 'node_modules/better-sqlite3/deps'];
     const look = `cd /opt/stageplane; for name in ${tools.join(' ')}; do command -v $name || test -e $name && echo $name; done; id -u`;
     expect(await once('--entrypoint', 'sh', image, '-c', look)).toBe('10001');
     console.log(
@@ -102,4 +102,11 @@ describe.runIf(found.kind === 'found')('the image, and what compose.yaml makes o
     await services.stop();
     expect(await services.down()).toEqual([]);
   });
-});
+}
+
+async function timed<T>(what: string, work: Promise<T>): Promise<T> {
+  const started = performance.now();
+  const made = await work;
+  console.log(`${what}: ${((performance.now() - started) / 1000).toFixed(0)} s`);
+  return made;
+}

@@ -32,15 +32,19 @@ async function ownDaemon(cache: string): Promise<FoundEngine> {
   const daemon = spawn('dockerd', words, { stdio: ['ignore', 'ignore', 'pipe'] });
   const log = join(cache, 'dockerd.log');
   daemon.stderr.pipe(createWriteStream(log));
-  const ended = once(daemon, 'exit');
+  const ended = once(daemon, 'close');
 
   const engine = new Engine(host);
-  while ((await engine.attempt('info')).code !== 0)
-    if (daemon.exitCode !== null) return { kind: 'none', why: `a Docker daemon of our own does not start: see ${log}` };
   const release = async () => {
     daemon.kill('SIGTERM');
     await ended;
     rmSync(folder, { recursive: true, force: true });
   };
+  const deadline = Date.now() + 60_000;
+  while ((await engine.attempt('info')).code !== 0) {
+    if (daemon.exitCode === null && Date.now() < deadline) continue;
+    await release();
+    return { kind: 'none', why: `a Docker daemon of our own does not come up: see ${log}` };
+  }
   return { kind: 'found', engine, release };
 }
