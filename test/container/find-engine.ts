@@ -9,28 +9,27 @@ export type FoundEngine =
   | { readonly kind: 'found'; readonly engine: Engine; release(): Promise<void> }
   | { readonly kind: 'none'; readonly why: string };
 
-/**
- * The daemon that is there; else one of our own, where its program is installed and we may start it.
- *
- * @param cache what our own daemon keeps between runs: its images
- */
-export async function findEngine(cache: string): Promise<FoundEngine> {
+/** What our own daemon keeps between runs. Not in this tree: whoever walks that must not come into the roots of containers. */
+const IMAGES = '/var/cache/stageplane-test';
+
+/** The daemon that is there; else one of our own, where its program is installed and we may start it. */
+export async function findEngine(): Promise<FoundEngine> {
   const theirs = new Engine();
   if ((await theirs.attempt('info')).code === 0) return { kind: 'found', engine: theirs, release: async () => {} };
   if (spawnSync('dockerd', ['--version']).status !== 0)
     return { kind: 'none', why: 'no Docker daemon answers, and there is none to start: install docker.io' };
   if (process.getuid?.() !== 0) return { kind: 'none', why: 'no Docker daemon answers, and only root may start one' };
-  return ownDaemon(cache);
+  return ownDaemon();
 }
 
-async function ownDaemon(cache: string): Promise<FoundEngine> {
+async function ownDaemon(): Promise<FoundEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'sp-'));
-  mkdirSync(cache, { recursive: true });
+  mkdirSync(IMAGES, { recursive: true });
   const host = `unix://${join(folder, 'docker.sock')}`;
-  const places = { host, 'data-root': cache, 'exec-root': join(folder, 'run'), pidfile: join(folder, 'pid') };
+  const places = { host, 'data-root': IMAGES, 'exec-root': join(folder, 'run'), pidfile: join(folder, 'pid') };
   const words = Object.entries(places).flatMap(([flag, value]) => [`--${flag}`, value]);
   const daemon = spawn('dockerd', words, { stdio: ['ignore', 'ignore', 'pipe'] });
-  const log = join(cache, 'dockerd.log');
+  const log = join(IMAGES, 'dockerd.log');
   daemon.stderr.pipe(createWriteStream(log));
   const ended = once(daemon, 'close');
 

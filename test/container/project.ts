@@ -1,6 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
 import type { ComposeFile } from '../deploy/compose-file.js';
 import type { Answer, Engine } from './engine.js';
 import { runArguments, type Surroundings } from './run-arguments.js';
+
+/** Looking is a process, which on two cores takes time from what is looked at. */
+const LOOK_AGAIN_MILLIS = 250;
 
 /** The services of a compose file as containers, on a network and with volumes of their own: `docker compose`, without that program. */
 export class Project {
@@ -20,12 +24,13 @@ export class Project {
     for (const name of Object.keys(this.compose.services)) await this.#start(name);
   }
 
-  /** Waits until the engine has found a service healthy; rejects when it finds the contrary, or the service has ended. */
+  /** Waits until the engine finds a service healthy; rejects when the service has ended. A busy machine may fail a check before. */
   async healthy(name: string): Promise<void> {
     for (;;) {
-      const said = await this.inspect(name, '{{.State.Status}} {{.State.Health.Status}}');
-      if (said === 'running healthy') return;
-      if (said !== 'running starting') throw new Error(`${name} is ${said}: ${await this.logs(name)}`);
+      const [state, health] = (await this.inspect(name, '{{.State.Status}} {{.State.Health.Status}}')).split(' ');
+      if (health === 'healthy') return;
+      if (state !== 'running') throw new Error(`${name} is ${state}: ${await this.logs(name)}`);
+      await setTimeout(LOOK_AGAIN_MILLIS);
     }
   }
 
