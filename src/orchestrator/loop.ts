@@ -28,7 +28,7 @@ export interface Performer {
 /** Remembers who asked for what. */
 export interface Witness {
   /** Somebody is about to ask this. */
-  asks(call: CallId, event: ClusterEvent): void;
+  asks(call: CallId, event: ClusterEvent, context: object): void;
   /** Who asked for what a turn answers. */
   testify(effects: readonly Effect[], at: WallMillis): Testimony;
 }
@@ -98,13 +98,17 @@ export class Loop {
     this.schedule();
   }
 
-  /** Posts a request and waits for its turn's commit. Rejects with RpcError. */
-  async request(make: (call: CallId) => ClusterEvent): Promise<Answer> {
+  /**
+   * Posts a request and waits for its turn's commit. Rejects with RpcError.
+   *
+   * @param context of the call that asks, by which the witness knows who that is
+   */
+  async request(make: (call: CallId) => ClusterEvent, context: object): Promise<Answer> {
     if (this.stopped) throw shuttingDown();
     if (this.queue.length >= limits.queuedEvents) throw overloaded();
     const { call, answer } = this.calls.open();
     const event = make(call);
-    this.witness?.asks(call, event);
+    this.witness?.asks(call, event, context);
     this.post(event);
     return answer;
   }

@@ -79,11 +79,14 @@ function startLoop() {
 }
 
 const create = (loop: Loop, requestId: string) =>
-  loop.request((call) => ({
-    kind: 'run-requested',
-    call,
-    request: { requestId, digest: requestId, plan: samplePlan([2n]) },
-  }));
+  loop.request(
+    (call) => ({
+      kind: 'run-requested',
+      call,
+      request: { requestId, digest: requestId, plan: samplePlan([2n]) },
+    }),
+    {},
+  );
 
 const join = (loop: Loop) =>
   loop.post({ kind: 'hello-received', session: sessionId('s'), hello: sampleHello('alpha') });
@@ -134,7 +137,7 @@ describe('the loop', () => {
     const facts = { ...plan.facts!, numLayers: nodes.length };
     const request = { requestId: 'wide', digest: 'wide', plan: { ...plan, facts } };
     const sent = () => diary.filter((entry) => entry === 'send').length;
-    await loop.request((call) => ({ kind: 'run-requested', call, request }));
+    await loop.request((call) => ({ kind: 'run-requested', call, request }), {});
     // A welcome, and that it is reconciled, to each.
     const greetings = 2 * nodes.length;
     expect(sent()).toBe(greetings + limits.nodesPerTurn);
@@ -180,13 +183,13 @@ describe('the loop', () => {
     const { loop, sleep } = startLoop();
     join(loop);
     loop.post({ kind: 'session-ended', session: sessionId('s'), goodbye: false });
-    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }), {});
     expect(loop.world.contacts.get(nodeId(2n))?.graceEndsAt).toBe(1000 + defaultTimings.grace);
 
     sleep(defaultTimings.grace + 5000);
     loop.post({ kind: 'timer-fired', timer: { kind: 'grace', nodeId: nodeId(2n) } });
-    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
-    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }), {});
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }), {});
     expect(loop.world.contacts.get(nodeId(2n))).toMatchObject({ lost: false });
   });
 
@@ -194,7 +197,7 @@ describe('the loop', () => {
     const { loop, sleep, fail } = startLoop();
     join(loop);
     loop.post({ kind: 'session-ended', session: sessionId('s'), goodbye: false });
-    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }), {});
 
     sleep(defaultTimings.grace + 5000);
     fail(new StoreError('disk-full', '/data', ''));
@@ -202,7 +205,7 @@ describe('the loop', () => {
     await new Promise((resolve) => setImmediate(resolve));
     fail();
     loop.post({ kind: 'timer-fired', timer: { kind: 'grace', nodeId: nodeId(2n) } });
-    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }), {});
     expect(loop.world.contacts.get(nodeId(2n))).toMatchObject({ lost: false });
   });
 
