@@ -2,8 +2,8 @@ import { useCallback, useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { WatchRunResponse } from '../../../gen/stageplane/v1/orchestrator_service.js';
 import { type LoadProgress, type Run, RunPhase } from '../../../gen/stageplane/v1/run.js';
-import { ApiError } from '../api/api-error.js';
 import { orchestrator } from '../api/orchestrator.js';
+import { useAction } from '../api/use-action.js';
 import { useMay } from '../api/use-may.js';
 import { useResource } from '../api/use-resource.js';
 import { useWatch } from '../api/use-watch.js';
@@ -79,12 +79,8 @@ function useRunWatch(runId: string, onCommit: () => void) {
 function Actions({ run, onDone }: { readonly run: Run; readonly onDone: () => void }) {
   const may = useMay();
   const [, navigate] = useLocation();
-  const [error, setError] = useState<ApiError>();
+  const { error, act } = useAction();
   const runId = String(run.runId);
-  const act = (what: () => Promise<void>, then: () => void) => async () => {
-    setError(undefined);
-    await what().then(then, (thrown) => setError(thrown instanceof ApiError ? thrown : undefined));
-  };
   return (
     <div className="actions">
       <Link href="/runs">All runs</Link>
@@ -92,17 +88,14 @@ function Actions({ run, onDone }: { readonly run: Run; readonly onDone: () => vo
         <ConfirmButton
           label="Stop run"
           question="Its stages are ended and their memory is free again."
-          onConfirm={act(() => orchestrator.stopRun(runId), onDone)}
+          onConfirm={() => act(() => orchestrator.stopRun(runId).then(onDone))}
         />
       )}
       {isOver(run) && may('DeleteRun') && (
         <ConfirmButton
           label="Forget run"
           question="Its events and its answer go with it."
-          onConfirm={act(
-            () => orchestrator.deleteRun(runId),
-            () => navigate('/runs'),
-          )}
+          onConfirm={() => act(() => orchestrator.deleteRun(runId).then(() => navigate('/runs')))}
         />
       )}
       <Problem error={error} />
