@@ -28,7 +28,7 @@ describeInBrowser('each page', (browser) => {
   const pages = [
     { name: 'pool', path: '/', ready: 'text=3 of 4 nodes take stages' },
     { name: 'runs', path: '/runs', ready: 'text=faulted' },
-    { name: 'run', path: '/runs/1', ready: 'text=under way' },
+    { name: 'run', path: '/runs/1', ready: 'text=under way', act: openLog },
     { name: 'fault', path: '/runs/2', ready: 'text=Why it ended' },
     { name: 'events', path: '/events', ready: 'text=events' },
     { name: 'plan', path: '/plan', ready: 'text=Would it fit?', act: plan },
@@ -40,6 +40,11 @@ describeInBrowser('each page', (browser) => {
   test.each(pages)('$name is readable for everybody, in light and dark, and on a phone', async (page) => {
     for (const look of looks) await examine(browser, cluster, page, look);
   });
+
+  async function openLog(page: Page): Promise<void> {
+    await page.locator('summary').getByText('Stage 1 on').click();
+    await page.getByText('"pid":').waitFor();
+  }
 
   async function plan(page: Page): Promise<void> {
     await page.getByLabel('Model').fill(cluster.model);

@@ -17,6 +17,7 @@ import { FaultPanel } from './fault-panel.js';
 import { Pipeline } from './pipeline.js';
 import { pipelineView } from './pipeline-view.js';
 import { RunFacts } from './run-facts.js';
+import { StageLogs } from './stage-logs.js';
 import { runStateOf } from './states.js';
 
 /** What no event tells, such as how much text is under way, is read this often. */
@@ -42,6 +43,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
       {run.cause && <FaultPanel title="Why it ended" cause={run.cause} />}
       <RunFacts run={run} />
       <Pipeline view={picture} />
+      <StageLogs runId={runId} isOver={isOver(run)} stages={picture.stages} />
       {run.lastCause && <FaultPanel title="Why the generation before ended" cause={run.lastCause} />}
       <section className="panel" aria-labelledby="timeline">
         <h2 id="timeline">What happened</h2>
