@@ -6,7 +6,7 @@ import { packageRoot } from '../package-root.js';
 import { refusal } from './http-refusal.js';
 
 /** The addresses of the dashboard's pages: each is the same file, which looks at the address itself. */
-const pages = ['/', '/runs', '/runs/:runId', '/plan', '/events', '/sign-in'];
+const pages = ['/', '/runs', '/runs/:runId', '/plan', '/events'];
 
 const publicly = { config: { isPublic: true } } as const;
 

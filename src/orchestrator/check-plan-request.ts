@@ -22,7 +22,11 @@ export function checkPlanRequest(plan: PlanRequest): void {
   const { sampling, stop = [] } = plan.runtime ?? {};
   const problems = [...(sampling ? within('sampling', samplingProblems(sampling)) : []), ...stopProblems(stop)];
   violations.push(...within('plan.runtime', problems));
-  if (plan.placement?.$case === 'automatic') checkConstraints(plan.placement.value.constraints, atMost);
+  if (plan.placement?.$case === 'automatic') {
+    const { constraints } = plan.placement.value;
+    checkConstraints(constraints, atMost);
+    violations.push(...pinProblems(constraints?.pins ?? []));
+  }
   throwIfAny(violations);
 }
 
@@ -40,6 +44,18 @@ function checkConstraints(
   atMost(`${field}.max_stages`, constraints?.maxStages, limits.stagesPerRequest);
   atMost(`${field}.headroom_millis`, constraints?.headroomMillis, 1000);
   atMost(`${field}.pins`, constraints?.pins.length, limits.stagesPerRequest);
+}
+
+/** A stage is on one node: of two pins one would be left out without a word. */
+function pinProblems(pins: PlacementConstraints['pins']): FieldViolation[] {
+  const nodes = new Map<number, bigint>();
+  return pins.flatMap(({ stageIndex, nodeId }) => {
+    const first = nodes.get(stageIndex);
+    nodes.set(stageIndex, nodeId);
+    if (first === undefined) return [];
+    const description = `stage ${stageIndex} is pinned to node ${first} and to node ${nodeId}; pin each stage to one node`;
+    return [{ field: 'plan.automatic.constraints.pins', description }];
+  });
 }
 
 /** How often and how soon a run may begin again; throws RpcError. */

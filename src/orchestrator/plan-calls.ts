@@ -59,19 +59,22 @@ export function planCalls(
       checkPlanRequest(plan);
       checkRestartPolicy(request.restart);
       const { request: planned, ...model } = await readRequest(loop, library, plan, context);
-      const answer = await loop.request((call) => ({
-        kind: 'run-requested',
-        call,
-        request: {
-          requestId: request.requestId,
-          digest: payloadDigest(request),
-          plan: planned,
-          restart: request.restart,
-          ...model,
-          expectedPlanId: request.expectedPlanId,
-          expected: recent.find(request.expectedPlanId),
-        },
-      }));
+      const answer = await loop.request(
+        (call) => ({
+          kind: 'run-requested',
+          call,
+          request: {
+            requestId: request.requestId,
+            digest: payloadDigest(request),
+            plan: planned,
+            restart: request.restart,
+            ...model,
+            expectedPlanId: request.expectedPlanId,
+            expected: recent.find(request.expectedPlanId),
+          },
+        }),
+        context,
+      );
       return created(loop, answer);
     },
   };

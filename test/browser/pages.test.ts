@@ -28,10 +28,11 @@ describeInBrowser('each page', (browser) => {
   const pages = [
     { name: 'pool', path: '/', ready: 'text=3 of 4 nodes take stages' },
     { name: 'runs', path: '/runs', ready: 'text=faulted' },
-    { name: 'run', path: '/runs/1', ready: 'text=under way' },
+    { name: 'run', path: '/runs/1', ready: 'text=under way', act: openLog },
     { name: 'fault', path: '/runs/2', ready: 'text=Why it ended' },
     { name: 'events', path: '/events', ready: 'text=events' },
     { name: 'plan', path: '/plan', ready: 'text=Would it fit?', act: plan },
+    { name: 'plan-given', path: '/plan', ready: 'text=Would it fit?', act: giveStages },
     { name: 'no-plan', path: '/plan', ready: 'text=Would it fit?', act: planTooMuch },
     { name: 'no-such-page', path: '/runs/99', ready: 'text=there is no run 99', mayComplain: /404/ },
   ];
@@ -40,16 +41,32 @@ describeInBrowser('each page', (browser) => {
     for (const look of looks) await examine(browser, cluster, page, look);
   });
 
+  async function openLog(page: Page): Promise<void> {
+    await page.locator('summary').getByText('Stage 1 on').click();
+    await page.getByText('"pid":').waitFor();
+  }
+
   async function plan(page: Page): Promise<void> {
     await page.getByLabel('Model').fill(cluster.model);
-    await page.getByLabel('Engine').selectOption('fixture');
+    await page.getByLabel('Engine', { exact: true }).selectOption('fixture');
     await page.getByRole('button', { name: 'Plan, and start nothing' }).click();
     await page.getByRole('heading', { name: 'It fits' }).waitFor();
+  }
+
+  async function giveStages(page: Page): Promise<void> {
+    await page.getByLabel('Placement').selectOption('given');
+    for (const layers of ['0-3', '3-8']) {
+      await page.getByRole('button', { name: 'Add a stage' }).click();
+      await page.getByLabel('Layers').last().fill(layers);
+    }
+    await page.getByText('Engine and answers').click();
+    await plan(page);
   }
 
   async function planTooMuch(page: Page): Promise<void> {
     await page.getByLabel('Model').fill(cluster.model);
     await page.getByLabel('Conversations').fill('4096');
+    await page.getByText('Limits, pins').click();
     await page.getByLabel('Leave free of each device').fill('99');
     await page.getByRole('button', { name: 'Plan, and start nothing' }).click();
     await page.getByRole('heading', { name: 'No plan' }).waitFor();

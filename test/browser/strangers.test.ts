@@ -112,6 +112,22 @@ describeInBrowser('where a key is needed', (browser) => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
+  test('only an admin is offered to keep nodes free', async () => {
+    const { httpUrl, admin, enrol, address } = await runSecured({ http });
+    const agent = (await enrol('agent', 'alpha')).credentials;
+    await ScriptedAgent.join(address, 'alpha', { instanceId: 'alpha' }, credentialsOf(agent));
+    for (const role of ['viewer', 'launcher', 'admin']) {
+      const page = await browser.open(httpUrl!, { mayComplain: /401/ });
+      const { key } = await unaryCall(admin, Admin.createApiKey, { name: role, role, ttlMillis: 0n });
+      await page.getByLabel('Key').fill(key);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      const card = page.locator('[data-node]');
+      await card.waitFor();
+      const offered = await card.getByRole('button').allTextContents();
+      expect([role, offered]).toEqual([role, role === 'admin' ? ['Cordon', 'Drain'] : []]);
+    }
+  });
+
   test('nothing is shown before one is given, and a wrong one is refused in words', async () => {
     const { httpUrl } = await runSecured({ http });
     for (const scheme of ['light', 'dark'] as const) {

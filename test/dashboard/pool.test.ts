@@ -63,3 +63,18 @@ test('a node is told in one word, with the reason when it takes no stage', () =>
     heard: 'not since the orchestrator started',
   });
 });
+
+test('what is offered for a node is what makes sense as it is', () => {
+  const offered = (met: readonly Type[], more: Partial<Node> = {}) => {
+    const conditions = met.map((type) => ({ type, met: true, message: '' }));
+    return [...nodeView(Node.fromPartial({ conditions, ...more }), now).offers];
+  };
+  const connected = Type.NODE_CONDITION_TYPE_CONNECTED;
+  expect(offered([connected])).toEqual(['cordon', 'drain']);
+  expect(offered([connected, Type.NODE_CONDITION_TYPE_CORDONED])).toEqual(['uncordon', 'drain']);
+  const draining = [connected, Type.NODE_CONDITION_TYPE_DRAINING];
+  const drain = { deadline: undefined, runs: [] };
+  expect(offered(draining, { drain, liveStages: 1 })).toEqual(['uncordon', 'drain']);
+  expect(offered(draining, { drain, liveStages: 0 })).toEqual(['uncordon']);
+  expect(offered([])).toEqual(['cordon', 'drain', 'forget']);
+});

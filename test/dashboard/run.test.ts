@@ -14,6 +14,7 @@ import { planRun } from '../../src/core/planner/plan-run.js';
 import { faultView } from '../../src/dashboard/runs/fault-view.js';
 import { pipelineView } from '../../src/dashboard/runs/pipeline-view.js';
 import { runFacts } from '../../src/dashboard/runs/run-facts-view.js';
+import { stageLogView } from '../../src/dashboard/runs/stage-log-view.js';
 import { sampleFacts } from '../core/machine/samples.js';
 
 function sampleRun(phases: readonly StagePhase[]): Run {
@@ -90,4 +91,14 @@ test('facts that nobody has told are not there', () => {
   const names = runFacts(sampleRun([StagePhase.STAGE_PHASE_READY])).map(({ name }) => name);
   expect(names).toEqual(['model', 'mode']);
   expect([0, 3.06, 123.4].map(textSpeed)).toEqual(['0 tokens/s', '3.1 tokens/s', '123 tokens/s']);
+});
+
+test('a log is safe to show, and says where it comes from when it is not the whole of it', () => {
+  expect(stageLogView({ lines: ['loads', 'a\u001b[31mb'], fromFault: false })).toEqual({
+    lines: ['loads', 'a\\x1b[31mb'],
+    note: '',
+  });
+  expect(stageLogView({ lines: [], fromFault: false }).note).toBe('It has written nothing.');
+  expect(stageLogView({ lines: ['last'], fromFault: true }).note).toMatch(/away.*travelled with the fault/);
+  expect(stageLogView({ lines: [], fromFault: true }).note).toBe('The agent is away.');
 });

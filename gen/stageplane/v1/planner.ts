@@ -312,7 +312,7 @@ export interface PlacementConstraints {
   layerCaps: NodeLayerCap[];
   /** Nodes that must not be used. */
   excludedNodeIds: bigint[];
-  /** Stages that must be on a certain node. */
+  /** Stages that must be on a certain node, each at most once. */
   pins: StagePlacement[];
 }
 

@@ -9,12 +9,25 @@ import {
   PlanRunResponse,
 } from '../../../gen/stageplane/v1/orchestrator_service.js';
 import type { Run } from '../../../gen/stageplane/v1/run.js';
-import { call } from './call.js';
+import { call, callOnce } from './call.js';
 
 /** What the dashboard asks of the orchestrator. Every method throws ApiError. */
 export const orchestrator = {
   async nodes(): Promise<ListNodesResponse> {
     return ListNodesResponse.fromJSON(await call('ListNodes', { pageSize: 1000 }));
+  },
+  async cordonNode(nodeId: string): Promise<void> {
+    await call('CordonNode', { nodeId });
+  },
+  async uncordonNode(nodeId: string): Promise<void> {
+    await call('UncordonNode', { nodeId });
+  },
+  /** Begins a drain, or gives it another deadline; it goes on by itself, and the node tells how far it is. */
+  async drainNode(nodeId: string, deadlineMillis: string): Promise<void> {
+    await callOnce('DrainNode', { nodeId, deadlineMillis });
+  },
+  async deleteNode(nodeId: string): Promise<void> {
+    await call('DeleteNode', { nodeId });
   },
   async runs(pageSize: number): Promise<ListRunsResponse> {
     return ListRunsResponse.fromJSON(await call('ListRuns', { pageSize }));

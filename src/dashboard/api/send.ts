@@ -15,11 +15,16 @@ export async function send(
   path: string,
   content: Content = { headers: {} },
 ): Promise<{ status: number; body: unknown }> {
+  const response = await request(path, { method, ...content });
+  return { status: response.status, body: await response.json().catch(() => undefined) };
+}
+
+/** An answer whose body is still to be read. Throws ApiError when nobody answers. */
+export async function request(path: string, init: RequestInit): Promise<Response> {
   try {
-    const response = await fetch(path, { method, ...content });
-    const body: unknown = await response.json().catch(() => undefined);
+    const response = await fetch(path, init);
     connection.up(requests);
-    return { status: response.status, body };
+    return response;
   } catch {
     connection.down(requests);
     throw new ApiError(0, 'NO_ANSWER', 'the orchestrator does not answer; this page asks again by itself');

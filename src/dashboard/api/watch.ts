@@ -22,60 +22,65 @@ const passing = new Set(['SHUTTING_DOWN', 'SLOW_CONSUMER', 'TOO_MANY_WATCHERS', 
  * Follows a stream until it is left. What breaks is opened again after the last bookmark: by the browser, or, where that has
  * given up, from here. A page that nobody looks at holds no connection: a browser has six for one address, and tabs share them.
  */
-export function watch({ method, request, onMessage, onOpen, onRefused }: WatchOptions): () => void {
-  const me = Symbol(method);
-  let source: EventSource | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let bookmark: string | undefined;
-  let isOver = false;
+export class Watch {
+  #source: EventSource | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #bookmark: string | undefined;
 
-  const shut = () => {
-    clearTimeout(timer);
-    source?.close();
-    source = undefined;
+  constructor(private readonly options: WatchOptions) {
+    document.addEventListener('visibilitychange', this.#onVisibility);
+    this.#onVisibility();
+  }
+
+  readonly leave = (): void => {
+    document.removeEventListener('visibilitychange', this.#onVisibility);
+    this.#rest();
   };
-  const leave = () => {
-    isOver = true;
-    shut();
-    connection.up(me);
-    document.removeEventListener('visibilitychange', onVisibility);
-  };
-  const open = () => {
-    shut();
-    const opened = new EventSource(`/api/${method}?request=${encodeURIComponent(JSON.stringify(request(bookmark)))}`);
-    source = opened;
-    opened.onopen = () => {
-      connection.up(me);
+
+  readonly #onVisibility = (): void => (document.hidden ? this.#rest() : this.#open());
+
+  #open(): void {
+    this.#shut();
+    const { method, request, onOpen } = this.options;
+    const asked = encodeURIComponent(JSON.stringify(request(this.#bookmark)));
+    const source = new EventSource(`/api/${method}?request=${asked}`);
+    this.#source = source;
+    source.onopen = () => {
+      connection.up(this);
       onOpen?.();
     };
-    opened.onmessage = ({ data, lastEventId }) => {
-      if (lastEventId !== '') bookmark = lastEventId;
-      onMessage(JSON.parse(data));
-    };
-    opened.addEventListener('end', leave);
-    opened.addEventListener('refused', ({ data }) => {
-      const error = errorIn(200, JSON.parse(data));
-      if (passing.has(error.reason)) return;
-      leave();
-      onRefused?.(error);
-    });
-    opened.onerror = () => {
-      connection.down(me);
-      if (opened.readyState !== EventSource.CLOSED) return;
-      timer = setTimeout(open, AGAIN_MILLIS);
-      // It may be the key that is no longer good; an EventSource does not tell.
-      session.read().catch(() => {});
-    };
-  };
-  const onVisibility = () => {
-    if (isOver) return;
-    if (!document.hidden) open();
-    else {
-      shut();
-      connection.up(me);
-    }
-  };
-  document.addEventListener('visibilitychange', onVisibility);
-  if (!document.hidden) open();
-  return leave;
+    source.onmessage = (message) => this.#take(message);
+    source.addEventListener('end', this.leave);
+    source.addEventListener('refused', ({ data }) => this.#refused(errorIn(200, JSON.parse(data))));
+    source.onerror = () => this.#broken(source);
+  }
+
+  #take({ data, lastEventId }: MessageEvent<string>): void {
+    if (lastEventId !== '') this.#bookmark = lastEventId;
+    this.options.onMessage(JSON.parse(data));
+  }
+
+  #refused(error: ApiError): void {
+    if (passing.has(error.reason)) return;
+    this.leave();
+    this.options.onRefused?.(error);
+  }
+
+  #broken({ readyState }: EventSource): void {
+    connection.down(this);
+    if (readyState !== EventSource.CLOSED) return;
+    this.#timer = setTimeout(() => this.#open(), AGAIN_MILLIS);
+    // It may be the key that is no longer good; an EventSource does not tell.
+    session.read().catch(() => {});
+  }
+
+  #rest(): void {
+    this.#shut();
+    connection.up(this);
+  }
+
+  #shut(): void {
+    clearTimeout(this.#timer);
+    this.#source?.close();
+  }
 }

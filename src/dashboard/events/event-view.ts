@@ -1,4 +1,4 @@
-import { type RunCause, RunEvent } from '../../../gen/stageplane/v1/run.js';
+import { RunEvent } from '../../../gen/stageplane/v1/run.js';
 import { causeLine } from '../../cli/format/cause.js';
 import { escapeControls } from '../../cli/format/escape.js';
 import { exceededPhrase } from '../../cli/format/exceeded-phrase.js';
@@ -40,7 +40,7 @@ function textOf({ detail, generation }: RunEvent): string {
       const { cause, stages } = detail.value;
       const names = [...new Set(stages.map(({ nodeName, nodeId }) => nodeName || `node ${nodeId}`))];
       const again = names.length > 0 ? `generation ${generation} on ${escapeControls(names.join(', '))}` : '';
-      return [again, cause ? causeText(cause) : ''].filter(Boolean).join('; ');
+      return [again, cause ? causeLine(cause) : ''].filter(Boolean).join('; ');
     }
     case 'fault': {
       const { fault } = detail.value;
@@ -55,10 +55,6 @@ function textOf({ detail, generation }: RunEvent): string {
     default:
       return '';
   }
-}
-
-function causeText(cause: RunCause): string {
-  return causeLine(cause);
 }
 
 /** A page that is open for days must not hold every event of that time. */

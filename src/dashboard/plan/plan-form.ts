@@ -1,106 +1,94 @@
-import type { Node } from '../../../gen/stageplane/v1/node.js';
-import { RuntimeConfig } from '../../../gen/stageplane/v1/plan.js';
-import {
-  AutomaticPlacement,
-  PlacementObjective as Objective,
-  PlacementConstraints,
-  PlanRequest,
-} from '../../../gen/stageplane/v1/planner.js';
-import { Fidelity, StageSettings } from '../../../gen/stageplane/v1/provision.js';
-import { escapeControls } from '../../cli/format/escape.js';
-import { findModel } from '../../core/catalogue/find-model.js';
+import type { Bound } from '../parts/bound.js';
 
 /** What is typed; an empty field leaves it to the orchestrator. */
 export interface PlanForm {
-  /** Path of a GGUF file. */
+  /** Path of a GGUF file, or a model of the catalogue. */
   readonly model: string;
-  readonly prompt: string;
-  readonly objective: keyof typeof objectives;
-  readonly fidelity: 'fast' | 'exact';
-  readonly engine: string;
-  readonly context: string;
-  readonly sessions: string;
+  readonly placement: keyof typeof placements;
   readonly minStages: string;
   readonly maxStages: string;
+  readonly context: string;
+  readonly sessions: string;
+  readonly engine: string;
+  readonly fidelity: 'fast' | 'exact';
+  readonly prompt: string;
+
   /** Per cent of a device. */
   readonly headroom: string;
+  readonly secondsPerToken: string;
   readonly allowKvQuantisation: boolean;
-  /** Ids of nodes. */
-  readonly excluded: readonly string[];
+  /** What is asked of single nodes, by their ids. */
+  readonly nodes: Readonly<Record<string, NodeWish>>;
+  /** Where each stage shall be, for a placement that is given; in order. */
+  readonly stages: readonly GivenStage[];
+
+  readonly kvCacheType: '' | 'f16' | 'q8_0' | 'q4_0';
+  readonly threads: string;
+  readonly microBatch: string;
+  readonly flashAttention: boolean;
+  readonly maxTokens: string;
+  readonly temperature: string;
 }
+
+export interface NodeWish {
+  readonly isExcluded: boolean;
+  /** Stages that must be there, such as `0` or `0, 2`. */
+  readonly pinned: string;
+  readonly maxLayers: string;
+}
+
+export interface GivenStage {
+  /** Id of a node. */
+  readonly node: string;
+  /** `0-12`, the end not included; empty where layers are spread evenly. */
+  readonly layers: string;
+}
+
+export const noWish: NodeWish = { isExcluded: false, pinned: '', maxLayers: '' };
 
 export const emptyForm: PlanForm = {
   model: '',
-  prompt: '',
-  objective: 'fastest',
-  fidelity: 'fast',
-  engine: '',
-  context: '',
-  sessions: '',
+  placement: 'fastest',
   minStages: '',
   maxStages: '',
+  context: '',
+  sessions: '',
+  engine: '',
+  fidelity: 'fast',
+  prompt: '',
   headroom: '',
+  secondsPerToken: '',
   allowKvQuantisation: false,
-  excluded: [],
+  nodes: {},
+  stages: [],
+  kvCacheType: '',
+  threads: '',
+  microBatch: '',
+  flashAttention: false,
+  maxTokens: '',
+  temperature: '',
 };
 
-export const objectives = {
-  fastest: { name: 'fastest: least time for each token', value: Objective.PLACEMENT_OBJECTIVE_FASTEST },
-  throughput: { name: 'throughput: many conversations', value: Objective.PLACEMENT_OBJECTIVE_THROUGHPUT },
-  'fewest-nodes': { name: 'fewest nodes', value: Objective.PLACEMENT_OBJECTIVE_FEWEST_NODES },
-  balanced: { name: 'balanced: least full devices', value: Objective.PLACEMENT_OBJECTIVE_BALANCED },
+/** What makes a placement the best, or that it is not the orchestrator's to choose. */
+export const placements = {
+  fastest: 'fastest: least time for each token',
+  throughput: 'throughput: many conversations',
+  'fewest-nodes': 'fewest nodes',
+  balanced: 'balanced: least full devices',
+  given: 'given: a node for each stage',
 } as const;
 
-/** What the form asks of the planner. Whether that makes sense is the orchestrator's to say. */
-export function planRequestOf(form: PlanForm): PlanRequest {
-  const { model, prompt, objective, fidelity, engine, context, sessions } = form;
-  const fidelities = { fast: Fidelity.FIDELITY_FAST, exact: Fidelity.FIDELITY_EXACT };
-  return PlanRequest.fromPartial({
-    model: { source: { $case: 'localPath', value: model.trim() } },
-    ...(prompt !== '' && {
-      runtime: RuntimeConfig.fromPartial({
-        prompt: { source: { $case: 'inline', value: prompt } },
-        sampling: { temperatureMillis: 0, topK: 0 },
-      }),
-    }),
-    settings: StageSettings.fromPartial({
-      engine,
-      contextLength: whole(context) ?? 0,
-      sessions: whole(sessions) ?? 0,
-      fidelity: fidelities[fidelity],
-    }),
-    placement: {
-      $case: 'automatic',
-      value: AutomaticPlacement.fromPartial({
-        objective: objectives[objective].value,
-        constraints: constraintsOf(form),
-      }),
-    },
+/** What each group of fields gets. */
+export interface FieldsProps {
+  readonly form: PlanForm;
+  readonly onChange: (form: PlanForm) => void;
+}
+
+/** What a field of the form is bound to. */
+export function binding({ form, onChange }: FieldsProps) {
+  return <Name extends keyof PlanForm & string>(name: Name): Bound<PlanForm[Name]> => ({
+    id: name,
+    value: form[name],
+    onChange: (value) => onChange({ ...form, [name]: value }),
   });
-}
-
-function constraintsOf(form: PlanForm): PlacementConstraints {
-  const { minStages, maxStages, headroom, allowKvQuantisation, excluded } = form;
-  const percent = whole(headroom);
-  return PlacementConstraints.fromPartial({
-    minStages: whole(minStages),
-    maxStages: whole(maxStages),
-    headroomMillis: percent === undefined ? undefined : percent * 10,
-    allowKvQuantisation,
-    excludedNodeIds: excluded.map(BigInt),
-  });
-}
-
-function whole(text: string): number | undefined {
-  return /^\d{1,9}$/.test(text.trim()) ? Number(text) : undefined;
-}
-
-/** Whether the model is one of the catalogue, of which there need not be a file. */
-export function isReference({ model }: PlanRequest): boolean {
-  return model?.source?.$case === 'localPath' && findModel(model.source.value).kind === 'found';
-}
-
-/** Engines that any node offers. */
-export function enginesOf(nodes: readonly Node[]): string[] {
-  return [...new Set(nodes.flatMap(({ engines }) => engines.map(({ name }) => escapeControls(name))))].sort();
 }

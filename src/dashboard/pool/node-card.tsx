@@ -2,9 +2,16 @@ import { Link } from 'wouter';
 import { MemoryBar } from '../parts/memory-bar.js';
 import { Status } from '../parts/status.js';
 import type { DeviceView } from './device-view.js';
+import { NodeActions } from './node-actions.js';
 import type { DrainView, NodeView } from './node-view.js';
 
-export function NodeCard({ node }: { readonly node: NodeView }) {
+interface Props {
+  readonly node: NodeView;
+  /** Something was done to it. */
+  readonly onChange: () => void;
+}
+
+export function NodeCard({ node, onChange }: Props) {
   return (
     <li className="card node" data-node={node.id}>
       <div className="card-head">
@@ -34,6 +41,7 @@ export function NodeCard({ node }: { readonly node: NodeView }) {
         </ul>
       )}
       {node.drain && <Drain drain={node.drain} />}
+      <NodeActions node={node} onDone={onChange} />
     </li>
   );
 }

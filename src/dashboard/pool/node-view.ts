@@ -21,7 +21,11 @@ export interface NodeView {
   readonly labels: readonly string[];
   readonly devices: readonly DeviceView[];
   readonly drain: DrainView | undefined;
+  readonly offers: ReadonlySet<NodeOffer>;
 }
+
+/** What makes sense to do to a node as it is. Whether it may be done is the orchestrator's to say. */
+export type NodeOffer = 'cordon' | 'uncordon' | 'drain' | 'forget';
 
 export interface DrainView {
   readonly title: string;
@@ -61,6 +65,7 @@ export function nodeView(node: Node, now: Date): NodeView {
       ),
     ),
     drain: drainOf(node),
+    offers: offersOf(node),
   };
 }
 
@@ -87,4 +92,15 @@ function drainOf({ drain, liveStages }: Node): DrainView | undefined {
       text: `${stages === 1 ? '1 stage' : `${stages} stages`}: ${escapeControls(waits)}`,
     })),
   };
+}
+
+function offersOf({ conditions, drain, liveStages }: Node): Set<NodeOffer> {
+  const met = new Set(conditions.filter((condition) => condition.met).map(({ type }) => type));
+  const isKeptFree = met.has(Type.NODE_CONDITION_TYPE_CORDONED) || met.has(Type.NODE_CONDITION_TYPE_DRAINING);
+  const isDrained = drain !== undefined && liveStages === 0;
+  return new Set<NodeOffer>([
+    isKeptFree ? 'uncordon' : 'cordon',
+    ...(isDrained ? [] : ['drain' as const]),
+    ...(met.has(Type.NODE_CONDITION_TYPE_CONNECTED) ? [] : ['forget' as const]),
+  ]);
 }

@@ -36,7 +36,7 @@ export function PoolPage() {
       )}
       <ul className="cards">
         {nodes.map((node) => (
-          <NodeCard key={node.id} node={node} />
+          <NodeCard key={node.id} node={node} onChange={refresh} />
         ))}
       </ul>
     </Page>

@@ -1,4 +1,5 @@
 import type { RunCause } from '../../../gen/stageplane/v1/run.js';
+import { LogLines } from '../parts/log-lines.js';
 import { faultView } from './fault-view.js';
 
 interface Props {
@@ -19,10 +20,7 @@ export function FaultPanel({ title, cause }: Props) {
       {log.length > 0 && (
         <details open>
           <summary>Last lines of its log</summary>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has only a keyboard scrolls it too. */}
-          <pre className="log" tabIndex={0}>
-            {log.join('\n')}
-          </pre>
+          <LogLines lines={log} />
         </details>
       )}
     </section>

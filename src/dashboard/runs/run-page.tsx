@@ -2,8 +2,8 @@ import { useCallback, useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { WatchRunResponse } from '../../../gen/stageplane/v1/orchestrator_service.js';
 import { type LoadProgress, type Run, RunPhase } from '../../../gen/stageplane/v1/run.js';
-import { ApiError } from '../api/api-error.js';
 import { orchestrator } from '../api/orchestrator.js';
+import { useAction } from '../api/use-action.js';
 import { useMay } from '../api/use-may.js';
 import { useResource } from '../api/use-resource.js';
 import { useWatch } from '../api/use-watch.js';
@@ -17,6 +17,7 @@ import { FaultPanel } from './fault-panel.js';
 import { Pipeline } from './pipeline.js';
 import { pipelineView } from './pipeline-view.js';
 import { RunFacts } from './run-facts.js';
+import { StageLogs } from './stage-logs.js';
 import { runStateOf } from './states.js';
 
 /** What no event tells, such as how much text is under way, is read this often. */
@@ -42,6 +43,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
       {run.cause && <FaultPanel title="Why it ended" cause={run.cause} />}
       <RunFacts run={run} />
       <Pipeline view={picture} />
+      <StageLogs runId={runId} isOver={isOver(run)} stages={picture.stages} />
       {run.lastCause && <FaultPanel title="Why the generation before ended" cause={run.lastCause} />}
       <section className="panel" aria-labelledby="timeline">
         <h2 id="timeline">What happened</h2>
@@ -79,12 +81,8 @@ function useRunWatch(runId: string, onCommit: () => void) {
 function Actions({ run, onDone }: { readonly run: Run; readonly onDone: () => void }) {
   const may = useMay();
   const [, navigate] = useLocation();
-  const [error, setError] = useState<ApiError>();
+  const { error, act } = useAction();
   const runId = String(run.runId);
-  const act = (what: () => Promise<void>, then: () => void) => async () => {
-    setError(undefined);
-    await what().then(then, (thrown) => setError(thrown instanceof ApiError ? thrown : undefined));
-  };
   return (
     <div className="actions">
       <Link href="/runs">All runs</Link>
@@ -92,17 +90,14 @@ function Actions({ run, onDone }: { readonly run: Run; readonly onDone: () => vo
         <ConfirmButton
           label="Stop run"
           question="Its stages are ended and their memory is free again."
-          onConfirm={act(() => orchestrator.stopRun(runId), onDone)}
+          onConfirm={() => act(() => orchestrator.stopRun(runId).then(onDone))}
         />
       )}
       {isOver(run) && may('DeleteRun') && (
         <ConfirmButton
           label="Forget run"
           question="Its events and its answer go with it."
-          onConfirm={act(
-            () => orchestrator.deleteRun(runId),
-            () => navigate('/runs'),
-          )}
+          onConfirm={() => act(() => orchestrator.deleteRun(runId).then(() => navigate('/runs')))}
         />
       )}
       <Problem error={error} />

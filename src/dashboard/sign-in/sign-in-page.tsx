@@ -1,20 +1,16 @@
-import { type FormEvent, useState } from 'react';
-import { ApiError } from '../api/api-error.js';
+import type { FormEvent } from 'react';
 import { session } from '../api/session.js';
+import { useAction } from '../api/use-action.js';
 import { Command, Problem } from '../parts/notice.js';
 import { Page } from '../parts/page.js';
 
 /** Asks for a key where one is needed; afterwards the page of the address is shown. */
 export function SignInPage() {
-  const [error, setError] = useState<ApiError>();
-  const signIn = async (event: FormEvent<HTMLFormElement>) => {
+  const { error, act } = useAction();
+  const signIn = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const key = String(new FormData(event.currentTarget).get('key')).trim();
-    try {
-      await session.signIn(key);
-    } catch (thrown) {
-      if (thrown instanceof ApiError) setError(thrown);
-    }
+    void act(() => session.signIn(key));
   };
   return (
     <Page title="Sign in">
