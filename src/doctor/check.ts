@@ -8,6 +8,8 @@ export interface Subject {
   readonly listen: string;
   /** `host:port` or `unix:/path`; undefined when nobody asks for one. */
   readonly orchestrator: string | undefined;
+  /** Folder of the certificate to show it; undefined for what this machine or user has joined with. */
+  readonly credentials?: string | undefined;
   readonly models: readonly string[];
 }
 

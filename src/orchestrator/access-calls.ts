@@ -57,6 +57,7 @@ export function accessCalls(loop: Loop, security: Security | undefined): Bodies 
       const certificates = alive.map((certificate) => ({
         ...certificate,
         nodeId: certificate.nodeId ?? 0n,
+        nodeDeleted: certificate.nodeId !== undefined && !world.nodes.has(certificate.nodeId),
         notAfter: new Date(certificate.notAfter),
       }));
       return { certificates: certificates.sort((a, b) => Number(a.notAfter) - Number(b.notAfter)) };

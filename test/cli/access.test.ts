@@ -36,6 +36,7 @@ interface Listed {
   readonly serial: string;
   readonly name: string;
   readonly revoked?: boolean;
+  readonly nodeDeleted?: boolean;
 }
 
 async function certificates(): Promise<Listed[]> {
@@ -213,6 +214,28 @@ describe('a folder of certificates', () => {
   });
 });
 
+describe('doctor', () => {
+  it('looks at an orchestrator that asks for certificates by the folder that is named', async () => {
+    const look = async (...words: string[]) => {
+      const bare = ['doctor', '--role', 'agent', '--data', join(folder, 'nobody'), '--json'];
+      const { stdout } = await run(...bare, '--orchestrator', address.replace('127.0.0.1', 'localhost'), ...words);
+      return JSON.parse(stdout).checks.find(({ name }: { name: string }) => name === 'orchestrator');
+    };
+    expect(await look()).toMatchObject({
+      result: 'failed',
+      message: expect.stringContaining('asks for a certificate'),
+    });
+    expect(await look('--credentials', join(data, 'pki'))).toMatchObject({
+      result: 'ok',
+      message: expect.stringMatching(/ answers; its clock is /),
+    });
+    expect(await look('--credentials', folder)).toMatchObject({
+      result: 'failed',
+      message: expect.stringContaining(`${folder} has neither client.pem nor admin.pem`),
+    });
+  });
+});
+
 describe('agent --join', () => {
   it('joins, says why it does not, and loses its session when its certificate is revoked', async () => {
     const agentData = join(folder, 'agent');
@@ -244,6 +267,25 @@ describe('agent --join', () => {
     await agent.shown('stderr', `${serial} was revoked`);
     agent.process.kill('SIGTERM');
     expect((await agent.end()).code).toBe(0);
+  });
+});
+
+describe('cert list', () => {
+  it('marks what no node is left of', async () => {
+    const words = ['agent', '--orchestrator', address, '--enroll', enroll, '--models', folder];
+    const place = ['--data', join(folder, 'gone'), '--join', await token('--node', 'gone')];
+    const agent = new Child([...words, ...place], home);
+    await agent.shown('stderr', 'joined by token');
+    const client = ['--orchestrator', address, '--credentials', join(data, 'pki')];
+    const states = async () => (await run('nodes', 'list', ...client)).stdout;
+    await expect.poll(states, { timeout: 20_000 }).toMatch(/gone +schedulable/);
+    const line = async () => /^.* gone .*$/m.exec((await admin('cert', 'list')).stdout)?.[0];
+    expect(await line()).toMatch(/ agent +gone +\d+ +\S+Z +good$/);
+    agent.process.kill('SIGTERM');
+    await agent.end();
+    expect(await run('nodes', 'delete', 'gone', ...client)).toMatchObject({ code: 0, stderr: '' });
+    expect(await line()).toMatch(/ agent +gone +\d+ +\S+Z +node deleted$/);
+    expect((await certificates()).filter(({ nodeDeleted }) => nodeDeleted).map(({ name }) => name)).toEqual(['gone']);
   });
 });
 

@@ -157,6 +157,8 @@ export interface IssuedCertificate {
   nodeId: bigint;
   notAfter?: Date | undefined;
   revoked: boolean;
+  /** The node was deleted: no session begins with this certificate any more. */
+  nodeDeleted: boolean;
 }
 
 export interface RevokeCertificateRequest {
@@ -1938,7 +1940,7 @@ export const ListCertificatesResponse: MessageFns<ListCertificatesResponse> = {
 };
 
 function createBaseIssuedCertificate(): IssuedCertificate {
-  return { serial: "", role: "", name: "", nodeId: 0n, notAfter: undefined, revoked: false };
+  return { serial: "", role: "", name: "", nodeId: 0n, notAfter: undefined, revoked: false, nodeDeleted: false };
 }
 
 export const IssuedCertificate: MessageFns<IssuedCertificate> = {
@@ -1963,6 +1965,9 @@ export const IssuedCertificate: MessageFns<IssuedCertificate> = {
     }
     if (message.revoked !== false) {
       writer.uint32(48).bool(message.revoked);
+    }
+    if (message.nodeDeleted !== false) {
+      writer.uint32(56).bool(message.nodeDeleted);
     }
     return writer;
   },
@@ -2028,6 +2033,14 @@ export const IssuedCertificate: MessageFns<IssuedCertificate> = {
             message.revoked = reader.bool();
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.nodeDeleted = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2052,6 +2065,11 @@ export const IssuedCertificate: MessageFns<IssuedCertificate> = {
         ? fromJsonTimestamp(object.not_after)
         : undefined,
       revoked: isSet(object.revoked) ? globalThis.Boolean(object.revoked) : false,
+      nodeDeleted: isSet(object.nodeDeleted)
+        ? globalThis.Boolean(object.nodeDeleted)
+        : isSet(object.node_deleted)
+        ? globalThis.Boolean(object.node_deleted)
+        : false,
     };
   },
 
@@ -2075,6 +2093,9 @@ export const IssuedCertificate: MessageFns<IssuedCertificate> = {
     if (message.revoked !== false) {
       obj.revoked = message.revoked;
     }
+    if (message.nodeDeleted !== false) {
+      obj.nodeDeleted = message.nodeDeleted;
+    }
     return obj;
   },
 
@@ -2089,6 +2110,7 @@ export const IssuedCertificate: MessageFns<IssuedCertificate> = {
     message.nodeId = (object.nodeId !== undefined && object.nodeId !== null) ? BigInt(object.nodeId) : 0n;
     message.notAfter = object.notAfter ?? undefined;
     message.revoked = object.revoked ?? false;
+    message.nodeDeleted = object.nodeDeleted ?? false;
     return message;
   },
 };

@@ -1,4 +1,5 @@
 import {
+  type IssuedCertificate,
   ListCertificatesResponse,
   RevokeCertificateResponse,
   AdminServiceService as service,
@@ -16,13 +17,13 @@ export function certList({ values, output }: Invocation<AccessListValues>): Prom
     const listed = await unaryCall(client, service.listCertificates, {});
     if (output.json) output.document(ListCertificatesResponse.toJSON(listed));
     else {
-      const rows = listed.certificates.map(({ serial, role, name, nodeId, notAfter, revoked }) => [
-        serial,
-        role,
-        escapeText(name),
-        nodeId === 0n ? '' : String(nodeId),
-        notAfter?.toISOString() ?? '',
-        revoked ? 'revoked' : 'good',
+      const rows = listed.certificates.map((certificate) => [
+        certificate.serial,
+        certificate.role,
+        escapeText(certificate.name),
+        certificate.nodeId === 0n ? '' : String(certificate.nodeId),
+        certificate.notAfter?.toISOString() ?? '',
+        stateOf(certificate),
       ]);
       const titles = ['SERIAL', 'ROLE', 'NAME', 'NODE', 'EXPIRES', 'STATE'].map((head) => ({ head }));
       output.print(rows.length === 0 ? 'no certificate was issued yet' : renderTable(titles, rows));
@@ -38,4 +39,9 @@ export function certRevoke({ values, output }: Invocation<RevokeValues>): Promis
     else output.print(`revoked: ${revoked.serials.join(', ')}`);
     return exitCode.ok;
   });
+}
+
+function stateOf({ revoked, nodeDeleted }: IssuedCertificate): string {
+  if (revoked) return 'revoked';
+  return nodeDeleted ? 'node deleted' : 'good';
 }

@@ -26,6 +26,11 @@ const settings = {
     description: 'host:port or unix:/path of an orchestrator that shall answer, and whose clock is compared',
     environment: true,
   }),
+  credentials: optional(readFolder, {
+    placeholder: '<folder>',
+    description: 'where the certificate to show it is kept; default: that of the node, or of this user',
+    environment: true,
+  }),
   // A folder that is missing is what this command is asked about.
   models: list(readFolder, {
     placeholder: '<folder>',

@@ -14,13 +14,13 @@ import { bothRoles, type Check, type Finding, failed, ok, type Subject, skipped,
 export const orchestratorCheck: Check = {
   name: 'orchestrator',
   roles: bothRoles,
-  look: async ({ role, orchestrator, dataFolder }) => {
+  look: async (subject) => {
+    const { role, orchestrator } = subject;
     if (orchestrator === undefined) return skipped('no --orchestrator was named');
     let client: OrchestratorServiceClient | undefined;
     let found: FoundCredentials | undefined;
     try {
-      found =
-        (role === 'agent' ? nodeCredentials(dataFolder) : undefined) ?? findCredentials(orchestrator, { dataFolder });
+      found = credentialsFor(orchestrator, subject);
       client = dial(orchestrator, OrchestratorServiceClient, clientOptions, shown(found));
       const asked = Date.now();
       const deadlineMillis = limits.doctorMillis / 2;
@@ -28,6 +28,9 @@ export const orchestratorCheck: Check = {
       return clockDifference(orchestrator, now?.getTime(), (asked + Date.now()) / 2);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
+      if (error.reason === 'CREDENTIALS_UNUSABLE' || error.reason === 'CERTIFICATE_EXPIRED') {
+        return failed(error.message, 'join anew, or name another folder by --credentials');
+      }
       // A node's certificate is good, and lists no nodes.
       if (error.reason === 'ROLE_MISSING') return ok(`${orchestrator} answers`);
       return (await turnedAway(role, orchestrator, error, found !== undefined)) ?? unanswered(orchestrator, error);
@@ -36,6 +39,14 @@ export const orchestratorCheck: Check = {
     }
   },
 };
+
+function credentialsFor(
+  address: string,
+  { role, dataFolder, credentials: folder }: Subject,
+): FoundCredentials | undefined {
+  const node = role === 'agent' && folder === undefined ? nodeCredentials(dataFolder) : undefined;
+  return node ?? findCredentials(address, { dataFolder, folder });
+}
 
 /** It is there, and this machine shows it no certificate, or not the right one. */
 async function turnedAway(role: Subject['role'], address: string, error: RpcError, showed: boolean) {
