@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -14,8 +14,8 @@ const guarantees = [...section.matchAll(/^\| (.+) \| (.*) \| (.+) \|$/gm)]
   .filter(({ guarantee }) => guarantee !== 'guarantee');
 
 describe('the README', () => {
-  it('links only to what is there', () => {
-    expect(linksOf(readme).filter((link) => !existsSync(join(root, link)))).toEqual([]);
+  it('can be read in one sitting', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(180);
   });
 
   it('names every invariant once but the one about identity, which nothing shows yet', () => {

@@ -12,6 +12,7 @@ export function askedSampling(
     topPMillis: values.topP,
     minPMillis: values.minP,
     repeatPenaltyMillis: values.repeatPenalty,
+    repeatLastN: values.repeatLastN,
     presencePenaltyMillis: values.presencePenalty,
     frequencyPenaltyMillis: values.frequencyPenalty,
   };

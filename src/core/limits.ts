@@ -302,6 +302,10 @@ export const limits = {
   watchers: 1000,
   /** Events that one turn of the loop takes, so that one commit stays short. */
   eventsPerTurn: 1024,
+  /** Milliseconds after which a turn takes no further event: whatever else has arrived meanwhile is looked at in between. */
+  turnStepMillis: 5,
+  /** Nodes to which one turn sends what they are owed, for the same reason: a run may have a stage on hundreds. */
+  nodesPerTurn: 32,
   /** Events that wait for the loop; further requests are refused with RESOURCE_EXHAUSTED. */
   queuedEvents: 65_536,
 

@@ -18,6 +18,8 @@ import { newHttpServer } from './new-http-server.js';
 import { readJson } from './read-json.js';
 import { refusalOf } from './refusal-of.js';
 import { securityHeaders } from './security-headers.js';
+import { unreadRequest } from './unread-request.js';
+import { refuseUnread, unroutedBody } from './unrouted-refusal.js';
 import type { Admission, Visitor } from './visitor.js';
 
 declare module 'fastify' {
@@ -92,6 +94,11 @@ function newApp(logger: Logger, tls: TlsOptions | undefined, connections: Connec
     bodyLimit: limits.httpBodyBytes,
     forceCloseConnections: 'idle',
     serverFactory: (answer) => newHttpServer(answer, connections, tls),
+    clientErrorHandler: refuseUnread,
+    frameworkErrors: (error, _request, reply: FastifyReply) => {
+      const why = unreadRequest(error);
+      reply.code(why.statusCode).headers(securityHeaders).send(unroutedBody(why));
+    },
   });
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     readJson(body),

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { RpcError } from '../grpc/rpc-error.js';
 import { asRpcError } from '../grpc/server-status.js';
 import { HttpError, type HttpRefusal, refusal } from './http-refusal.js';
+import { unreadRequest } from './unread-request.js';
 
 /** The mapping of google.rpc.Code in google/rpc/code.proto. */
 const statusCodes: Partial<Record<status, number>> = {
@@ -25,12 +26,12 @@ const statusCodes: Partial<Record<status, number>> = {
 /** What a client over HTTP may know of something thrown: the same as over gRPC. */
 export function refusalOf(thrown: unknown, logger: Logger): HttpRefusal {
   if (thrown instanceof HttpError) return thrown.refusal;
-  if (isOfFastify(thrown)) return refusal(thrown.statusCode, thrown.code.replace(/^FST_ERR_/, ''), thrown.message);
+  if (isOfFastify(thrown)) return unreadRequest(thrown);
   const { code, reason, message, fieldViolations, metadata } = asRpcError(thrown, logger);
   return refusal(statusCodes[code] ?? 500, reason, message, { fieldViolations, metadata });
 }
 
-/** A body that is no JSON, is too large, and the like: its words are for clients. */
+/** A body that is too large, of another type, and the like. */
 function isOfFastify(thrown: unknown): thrown is FastifyError & { readonly statusCode: number } {
   if (thrown instanceof RpcError || !(thrown instanceof Error)) return false;
   const { statusCode, code } = thrown as FastifyError;

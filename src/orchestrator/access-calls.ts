@@ -22,7 +22,7 @@ type Bodies = Pick<
 export function accessCalls(loop: Loop, security: Security | undefined): Bodies {
   const { world } = loop;
   return {
-    async createJoinToken({ nodeName, ttlMillis, role: asked }) {
+    async createJoinToken({ nodeName, ttlMillis, role: asked }, context) {
       const { caDigest } = needed(security);
       const role = asked || 'agent';
       if (!isJoinRole(role)) throw invalidField('role', `"${role}" is none of ${joinRoles.join(', ')}`);
@@ -33,7 +33,7 @@ export function accessCalls(loop: Loop, security: Security | undefined): Bodies 
       const secret = randomBytes(limits.tokenSecretBytes).toString('base64url');
       const expiresAt = wallMillis(Date.now() + ttl);
       const token = { digest: secretDigest(secret), role, nodeName, expiresAt };
-      const answer = await loop.request((call) => ({ kind: 'token-requested', call, token }));
+      const answer = await loop.request((call) => ({ kind: 'token-requested', call, token }), context);
       if (answer.kind !== 'token-kept') throw answerError(answer);
       return { token: formatToken({ caDigest, secret }), expiresAt: new Date(expiresAt) };
     },
@@ -62,10 +62,10 @@ export function accessCalls(loop: Loop, security: Security | undefined): Bodies 
       return { certificates: certificates.sort((a, b) => Number(a.notAfter) - Number(b.notAfter)) };
     },
 
-    async revokeCertificate({ serial: asked }) {
+    async revokeCertificate({ serial: asked }, context) {
       const { gatekeeper } = needed(security);
       const serial = asked.toLowerCase();
-      const answer = await loop.request((call) => ({ kind: 'revocation-requested', call, serial }));
+      const answer = await loop.request((call) => ({ kind: 'revocation-requested', call, serial }), context);
       if (answer.kind !== 'revoked') throw answerError(answer);
       gatekeeper.endCallsOf(answer.serials);
       return { serials: [...answer.serials] };

@@ -14,12 +14,15 @@ type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 /** Frees a node, and tells how far that has come. The drain is the node's: whoever asked for it may go. */
 export function drainCall(loop: Loop, hub: WatchHub): Pick<Bodies, 'drainNode'> {
   return {
-    async drainNode(request, stream) {
+    async drainNode(request, stream, context) {
       const id = nodeId(request.nodeId);
       const deadline = checkDeadline(request.deadlineMillis);
       const leave = hub.admit();
       try {
-        const answer = await loop.request((call) => ({ kind: 'node-drain-requested', call, nodeId: id, deadline }));
+        const answer = await loop.request(
+          (call) => ({ kind: 'node-drain-requested', call, nodeId: id, deadline }),
+          context,
+        );
         if (answer.kind !== 'node') throw answerError(answer);
         await tellProgress(loop, hub, stream, id);
       } finally {

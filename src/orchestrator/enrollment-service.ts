@@ -25,21 +25,24 @@ export function enrollmentService(
   { authority, ca, lifetime }: Security,
 ): ServiceBodies<typeof EnrollmentServiceService> {
   return {
-    async enroll({ secret, csr, name, instanceId, defaultName }) {
+    async enroll({ secret, csr, name, instanceId, defaultName }, context) {
       const key = await keyOf(csr);
       const drawn = draw(authority, lifetime);
       const { serial, notAfter } = drawn;
-      const answer = await loop.request((call) => ({
-        kind: 'enrol-requested',
-        call,
-        secretDigest: secretDigest(secret),
-        keyDigest: key.digest,
-        name,
-        defaultName,
-        instanceId,
-        serial,
-        notAfter,
-      }));
+      const answer = await loop.request(
+        (call) => ({
+          kind: 'enrol-requested',
+          call,
+          secretDigest: secretDigest(secret),
+          keyDigest: key.digest,
+          name,
+          defaultName,
+          instanceId,
+          serial,
+          notAfter,
+        }),
+        context,
+      );
       if (answer.kind !== 'enrolled') throw answerError(answer);
       const { holder } = answer;
       const certificate = await issueClient(authority, key, { ...holder, ...drawn });
@@ -54,7 +57,8 @@ export function certificateService(
   { authority, ca, lifetime }: Security,
 ): ServiceBodies<typeof CertificateServiceService> {
   return {
-    async renewCertificate({ csr }, { certificate: shown }) {
+    async renewCertificate({ csr }, context) {
+      const { certificate: shown } = context;
       const identity = shown && readIdentity(shown);
       if (!identity || !isJoinRole(identity.role)) {
         throw new RpcError(
@@ -69,7 +73,10 @@ export function certificateService(
       const id = identity.nodeId === undefined ? undefined : nodeId(identity.nodeId);
       const holder = { role: identity.role, name: identity.name, nodeId: id };
       const next = { ...holder, serial, notAfter, revoked: false };
-      const answer = await loop.request((call) => ({ kind: 'renewal-requested', call, shown: identity.serial, next }));
+      const answer = await loop.request(
+        (call) => ({ kind: 'renewal-requested', call, shown: identity.serial, next }),
+        context,
+      );
       if (answer.kind !== 'renewed') throw answerError(answer);
       return { certificate: await issueClient(authority, key, { ...holder, ...drawn }), ca };
     },

@@ -17,7 +17,7 @@ type Bodies = Pick<ServiceBodies<typeof AdminServiceService>, 'createApiKey' | '
 export function keyCalls(loop: Loop, keys: ApiKeys): Bodies {
   const { world } = loop;
   return {
-    async createApiKey({ name, role: asked, ttlMillis }) {
+    async createApiKey({ name, role: asked, ttlMillis }, context) {
       const role = asked || 'launcher';
       if (!isKeyRole(role)) throw invalidField('role', `"${role}" is none of ${keyRoles.join(', ')}`);
       if (!isNodeName(name)) throw invalidField('name', `"${name}" is no name; ${nodeNameAdvice}`);
@@ -27,7 +27,7 @@ export function keyCalls(loop: Loop, keys: ApiKeys): Bodies {
       const now = Date.now();
       const expiresAt = ttlMillis === 0n ? undefined : wallMillis(now + Number(ttlMillis));
       const key: KeyRecord = { digest: keyDigest(text), name, role, createdAt: wallMillis(now), expiresAt };
-      const answer = await loop.request((call) => ({ kind: 'key-requested', call, key }));
+      const answer = await loop.request((call) => ({ kind: 'key-requested', call, key }), context);
       if (answer.kind !== 'key-kept') throw answerError(answer);
       return { key: text, created: keyView(key) };
     },
@@ -39,8 +39,8 @@ export function keyCalls(loop: Loop, keys: ApiKeys): Bodies {
       return { keys: good.sort((a, b) => a.createdAt - b.createdAt).map(keyView) };
     },
 
-    async revokeApiKey({ keyId }) {
-      const answer = await loop.request((call) => ({ kind: 'key-revocation-requested', call, keyId }));
+    async revokeApiKey({ keyId }, context) {
+      const answer = await loop.request((call) => ({ kind: 'key-revocation-requested', call, keyId }), context);
       if (answer.kind !== 'key-revoked') throw answerError(answer);
       keys.endVisitsOf(keyId);
       return { name: answer.name };

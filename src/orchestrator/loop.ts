@@ -28,7 +28,7 @@ export interface Performer {
 /** Remembers who asked for what. */
 export interface Witness {
   /** Somebody is about to ask this. */
-  asks(call: CallId, event: ClusterEvent): void;
+  asks(call: CallId, event: ClusterEvent, context: object): void;
   /** Who asked for what a turn answers. */
   testify(effects: readonly Effect[], at: WallMillis): Testimony;
 }
@@ -98,13 +98,17 @@ export class Loop {
     this.schedule();
   }
 
-  /** Posts a request and waits for its turn's commit. Rejects with RpcError. */
-  async request(make: (call: CallId) => ClusterEvent): Promise<Answer> {
+  /**
+   * Posts a request and waits for its turn's commit. Rejects with RpcError.
+   *
+   * @param context of the call that asks, by which the witness knows who that is
+   */
+  async request(make: (call: CallId) => ClusterEvent, context: object): Promise<Answer> {
     if (this.stopped) throw shuttingDown();
     if (this.queue.length >= limits.queuedEvents) throw overloaded();
     const { call, answer } = this.calls.open();
     const event = make(call);
-    this.witness?.asks(call, event);
+    this.witness?.asks(call, event, context);
     this.post(event);
     return answer;
   }
@@ -139,34 +143,53 @@ export class Loop {
     if (this.stopped) return;
     this.noticeStall();
     const began = this.clock.now();
-    const taken = this.queue.slice(0, limits.eventsPerTurn);
-    this.queue = this.queue.slice(taken.length);
-    if (this.meter) for (const { since } of taken) this.meter.waited(began - since);
-    this.run([...this.owed, ...taken.map(({ event }) => event)]);
+    const { owed } = this;
+    const waiting = this.queue.slice(0, limits.eventsPerTurn);
+    const events = this.run([...owed, ...waiting.map(({ event }) => event)]);
+    const taken = Math.max(events - owed.length, 0);
+    this.queue = this.queue.slice(taken);
+    if (this.meter) for (const { since } of waiting.slice(0, taken)) this.meter.waited(began - since);
     this.meter?.turned(this.clock.now() - began);
     if (this.queue.length > 0) this.schedule();
     if (this.queue.length < limits.queuedPerSession) this.wake();
   }
 
-  /** Runs one turn. After a defect each event gets a turn of its own, so that only the guilty one is lost. */
-  private run(events: readonly ClusterEvent[]): void {
+  /**
+   * Runs one turn over the first of `events`, as many as there is time for, and gives how many those were. After a defect
+   * each of them gets a turn of its own, so that only the guilty one is lost.
+   */
+  private run(events: readonly ClusterEvent[]): number {
     const draft = this.peek();
+    let taken = events;
     try {
-      for (const event of events) step(draft, event);
+      taken = this.stepFirst(draft, events);
       finishTurn(draft);
       const changes = draft.changes();
       if (changes) this.commit(changes, draft);
     } catch (thrown) {
-      if (!(thrown instanceof StoreError) && events.length > 1) {
-        for (const event of events) this.run([event]);
-        return;
-      }
-      this.abandon(events, thrown);
-      return;
+      // A node to which nothing can be sent must not stop all others; it is looked at again when it reconnects.
+      if (!(thrown instanceof StoreError)) this.world.undispatched = [];
+      if (thrown instanceof StoreError || taken.length <= 1) this.abandon(taken, thrown);
+      else for (const event of taken) this.run([event]);
+      return taken.length;
     }
     draft.applyTo(this.world);
-    this.settleOwed(events);
+    this.settleOwed(taken);
+    if (draft.undispatched.length > 0) this.schedule();
     this.performer.perform(draft);
+    return taken.length;
+  }
+
+  /** Steps one event at least: whoever waits gets on however slow this machine is. */
+  private stepFirst(draft: Draft, events: readonly ClusterEvent[]): readonly ClusterEvent[] {
+    const deadline = this.clock.now() + limits.turnStepMillis;
+    let taken = 0;
+    for (const event of events) {
+      if (taken > 0 && this.clock.now() >= deadline) break;
+      step(draft, event);
+      taken += 1;
+    }
+    return events.slice(0, taken);
   }
 
   private commit(changes: Changes, { effects, wall }: Draft): void {
@@ -181,7 +204,8 @@ export class Loop {
     if (thrown instanceof StoreError) this.logger.error({ err: thrown, events: events.length }, 'commit failed');
     for (const event of events) if ('call' in event) this.calls.fail(event.call, error);
     if (!(thrown instanceof StoreError)) this.settleOwed(events);
-    if (this.owed.length > 0) this.clock.after(limits.turnRetryMillis, () => this.schedule());
+    if (this.owed.length > 0 || this.world.undispatched.length > 0)
+      this.clock.after(limits.turnRetryMillis, () => this.schedule());
     this.performer.abandon(events, error);
   }
 

@@ -1,6 +1,7 @@
 import type { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { nodeId } from '../core/ids.js';
 import type { ServiceBodies } from '../grpc/add-service.js';
+import type { CallContext } from '../grpc/open-call.js';
 import { answerError, nodeNotFound } from './answer-errors.js';
 import type { Loop } from './loop.js';
 import { nodeView } from './node-view.js';
@@ -18,13 +19,16 @@ export function nodeCalls(
     if (!node) throw nodeNotFound(nodeId(id));
     return { node: nodeView(draft, node) };
   };
-  const setCordon = async (id: bigint, cordoned: boolean) => {
-    const answer = await loop.request((call) => ({
-      kind: 'node-cordon-requested',
-      call,
-      nodeId: nodeId(id),
-      cordoned,
-    }));
+  const setCordon = async (id: bigint, cordoned: boolean, context: CallContext) => {
+    const answer = await loop.request(
+      (call) => ({
+        kind: 'node-cordon-requested',
+        call,
+        nodeId: nodeId(id),
+        cordoned,
+      }),
+      context,
+    );
     if (answer.kind !== 'node') throw answerError(answer);
     return view(id);
   };
@@ -46,11 +50,11 @@ export function nodeCalls(
       };
     },
     getNode: async (request) => view(request.nodeId),
-    cordonNode: async (request) => setCordon(request.nodeId, true),
-    uncordonNode: async (request) => setCordon(request.nodeId, false),
-    async deleteNode(request) {
+    cordonNode: async (request, context) => setCordon(request.nodeId, true, context),
+    uncordonNode: async (request, context) => setCordon(request.nodeId, false, context),
+    async deleteNode(request, context) {
       const id = nodeId(request.nodeId);
-      const answer = await loop.request((call) => ({ kind: 'node-delete-requested', call, nodeId: id }));
+      const answer = await loop.request((call) => ({ kind: 'node-delete-requested', call, nodeId: id }), context);
       if (answer.kind !== 'deleted') throw answerError(answer);
       return {};
     },

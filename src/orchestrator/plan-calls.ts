@@ -1,6 +1,7 @@
 import type { OrchestratorServiceService } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { CreateRunRequest, type CreateRunResponse } from '../../gen/stageplane/v1/orchestrator_service.js';
 import type { PlanRequest } from '../../gen/stageplane/v1/planner.js';
+import type { PlanRejectionKind } from '../../gen/stageplane/v1/rejection.js';
 import { runId } from '../core/ids.js';
 import type { Answer } from '../core/machine/effects.js';
 import { ledgerOf } from '../core/machine/footprints.js';
@@ -24,8 +25,16 @@ import { sha256 } from './sha256.js';
 type ReadRequest = Pick<PlanningRequest, 'request' | 'inspection' | 'modelObstacle' | 'modelCuts' | 'warnings'>;
 type Bodies = ServiceBodies<typeof OrchestratorServiceService>;
 
-/** Inspecting, planning and creating. */
-export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'inspectModel' | 'planRun' | 'createRun'> {
+/**
+ * Inspecting, planning and creating.
+ *
+ * @param onRejected a dry run has found no plan; what CreateRun rejects the loop's turn tells of
+ */
+export function planCalls(
+  loop: Loop,
+  library: ModelLibrary,
+  onRejected: (kind: PlanRejectionKind) => void,
+): Pick<Bodies, 'inspectModel' | 'planRun' | 'createRun'> {
   const recent = new RecentPlans();
   return {
     async inspectModel({ source, includeTensors }, context) {
@@ -41,6 +50,7 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
       const situation = { pool: poolOf(draft), ledger: ledgerOf(draft), runId: runId(0n), sha256 };
       const outcome = planRequest({ ...read, ...situation });
       if (outcome.kind === 'planned') recent.remember(outcome.report.selected);
+      else onRejected(outcome.rejection.kind);
       return planAnswer(outcome);
     },
 
@@ -49,19 +59,22 @@ export function planCalls(loop: Loop, library: ModelLibrary): Pick<Bodies, 'insp
       checkPlanRequest(plan);
       checkRestartPolicy(request.restart);
       const { request: planned, ...model } = await readRequest(loop, library, plan, context);
-      const answer = await loop.request((call) => ({
-        kind: 'run-requested',
-        call,
-        request: {
-          requestId: request.requestId,
-          digest: payloadDigest(request),
-          plan: planned,
-          restart: request.restart,
-          ...model,
-          expectedPlanId: request.expectedPlanId,
-          expected: recent.find(request.expectedPlanId),
-        },
-      }));
+      const answer = await loop.request(
+        (call) => ({
+          kind: 'run-requested',
+          call,
+          request: {
+            requestId: request.requestId,
+            digest: payloadDigest(request),
+            plan: planned,
+            restart: request.restart,
+            ...model,
+            expectedPlanId: request.expectedPlanId,
+            expected: recent.find(request.expectedPlanId),
+          },
+        }),
+        context,
+      );
       return created(loop, answer);
     },
   };

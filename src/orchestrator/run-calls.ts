@@ -46,24 +46,30 @@ export function runCalls(loop: Loop, sessions: Sessions, endpoints: TokenEndpoin
       };
     },
 
-    async stopRun(request) {
+    async stopRun(request, context) {
       const id = runId(request.runId);
-      const answer = await loop.request((call) => ({
-        kind: 'run-stop-requested',
-        call,
-        runId: id,
-      }));
+      const answer = await loop.request(
+        (call) => ({
+          kind: 'run-stop-requested',
+          call,
+          runId: id,
+        }),
+        context,
+      );
       if (answer.kind !== 'run') throw answerError(answer);
       return viewed(id);
     },
 
-    async deleteRun(request) {
+    async deleteRun(request, context) {
       const id = runId(request.runId);
-      const answer = await loop.request((call) => ({
-        kind: 'run-delete-requested',
-        call,
-        runId: id,
-      }));
+      const answer = await loop.request(
+        (call) => ({
+          kind: 'run-delete-requested',
+          call,
+          runId: id,
+        }),
+        context,
+      );
       if (answer.kind !== 'deleted') throw answerError(answer);
       return {};
     },

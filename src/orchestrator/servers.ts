@@ -80,9 +80,9 @@ const publicServices = ['stageplane.v1.OrchestratorService', 'stageplane.v1.Node
 
 /** What launchers may call, by whatever door; every call is recorded. */
 export function orchestratorBodies(inside: Inside): OrchestratorBodies {
-  const { loop, store, sessions, hub, library, endpoints, audit } = inside;
+  const { loop, store, sessions, hub, library, endpoints, audit, metrics } = inside;
   const calls = {
-    ...planCalls(loop, library),
+    ...planCalls(loop, library, metrics.dryRuns.onRejected),
     ...runCalls(loop, sessions, endpoints),
     ...generateCalls({ loop, store, hub, endpoints }),
     ...watchCalls(loop, store, hub),

@@ -17,6 +17,10 @@ export function promptText(request: GenerateText, tokenizer: Tokenizer): PromptT
   return made;
 }
 
+/** Heard by whoever typed a command and by whoever wrote a program: what each of them does instead. */
+const withoutTemplate =
+  'the model brings no chat template: leave out --chat, call `generate` instead of `chat`, or send a prompt, such as to /v1/completions, instead of messages';
+
 function plainText({ prompt, parseSpecial }: GenerateText): PromptText {
   const bytes = Buffer.byteLength(prompt);
   return bytes > limits.promptBytes
@@ -26,7 +30,7 @@ function plainText({ prompt, parseSpecial }: GenerateText): PromptText {
 
 function chatText({ prompt, messages }: GenerateText, { chat }: Tokenizer): PromptText {
   if (prompt !== '') return invalid('there are messages and a prompt: send one of them');
-  if (chat === undefined) return unfit('the model brings no chat template: send a prompt instead of messages');
+  if (chat === undefined) return unfit(withoutTemplate);
   const problem = problemOfMessages(messages);
   if (problem !== undefined) return unfit(problem);
   const rendered = chat.render(messages);

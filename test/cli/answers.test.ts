@@ -193,7 +193,7 @@ describe('plan', () => {
     const flags =
       '--engine llama.cpp --threads 3 --micro-batch 64 --sessions 2 --context 128 --fidelity exact --seed 18446744073709551615 ' +
       '--kv-cache-type q8_0 --flash-attention --temperature 0.7 --top-k 40 --max-tokens 9 --json ' +
-      '--top-p 0.95 --min-p 0.05 --repeat-penalty 1.1 --presence-penalty -0.5 --frequency-penalty 2 --stop END --stop .';
+      '--top-p 0.95 --min-p 0.05 --repeat-penalty 1.1 --repeat-last-n 256 --presence-penalty -0.5 --frequency-penalty 2 --stop END --stop .';
     const { code, stdout } = await ask('plan', 'm.gguf', ...flags.split(' '));
     expect(code).toBe(0);
     const { plan, report } = JSON.parse(stdout);
@@ -220,6 +220,7 @@ describe('plan', () => {
             topPMillis: 950,
             minPMillis: 50,
             repeatPenaltyMillis: 1100,
+            repeatLastN: 256,
             presencePenaltyMillis: -500,
             frequencyPenaltyMillis: 2000,
           },

@@ -9,10 +9,11 @@ import {
   StageFaultReason,
   StagePhase,
 } from '../../gen/stageplane/v1/run.js';
+import { textSpeed } from '../../src/cli/format/text-speed.js';
 import { planRun } from '../../src/core/planner/plan-run.js';
 import { faultView } from '../../src/dashboard/runs/fault-view.js';
 import { pipelineView } from '../../src/dashboard/runs/pipeline-view.js';
-import { runFacts, speedOf } from '../../src/dashboard/runs/run-facts-view.js';
+import { runFacts } from '../../src/dashboard/runs/run-facts-view.js';
 import { stageLogView } from '../../src/dashboard/runs/stage-log-view.js';
 import { sampleFacts } from '../core/machine/samples.js';
 
@@ -89,7 +90,7 @@ test('a cause names the part, the stage and the node, and what it cannot name it
 test('facts that nobody has told are not there', () => {
   const names = runFacts(sampleRun([StagePhase.STAGE_PHASE_READY])).map(({ name }) => name);
   expect(names).toEqual(['model', 'mode']);
-  expect([speedOf(0), speedOf(3.06), speedOf(123.4)]).toEqual(['0 tokens/s', '3.1 tokens/s', '123 tokens/s']);
+  expect([0, 3.06, 123.4].map(textSpeed)).toEqual(['0 tokens/s', '3.1 tokens/s', '123 tokens/s']);
 });
 
 test('a log is safe to show, and says where it comes from when it is not the whole of it', () => {

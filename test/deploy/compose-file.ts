@@ -9,9 +9,24 @@ export interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
+  readonly healthcheck?: HealthCheck;
   readonly init?: boolean;
   readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly tmpfs?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly restart?: string;
+  readonly stop_grace_period?: string;
+}
+
+/** Times as Docker reads them, such as `5s`. */
+export interface HealthCheck {
+  readonly test?: readonly string[];
+  readonly disable?: boolean;
+  readonly interval?: string;
+  readonly timeout?: string;
+  readonly start_period?: string;
 }
 
 export interface ComposeFile {

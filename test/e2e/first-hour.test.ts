@@ -10,10 +10,14 @@ import { freePorts, installProgram } from './machines.js';
 
 const text = (name: string, folder = packageRoot()) => readFileSync(join(folder, name), 'utf8');
 
-/** The commands of the README's first section, block by block. */
-const [, nodes = [], asking = []] = [
-  ...(text('README.md').split(/^## /m)[1] ?? '').matchAll(/```sh\n([\s\S]*?)```/g),
-].map(([, block = '']) => block.split('\n').filter((line) => line.startsWith('stageplane ')));
+const section = text('README.md')
+  .split(/^## /m)
+  .find((part) => part.startsWith('The first hour\n'));
+
+/** The commands of the README's first hour, block by block. */
+const [nodes = [], asking = [], looking = []] = [...(section ?? '').matchAll(/```sh\n([\s\S]*?)```/g)].map(
+  ([, block = '']) => block.split('\n').filter((line) => line.startsWith('stageplane ')),
+);
 
 test('whoever has the README alone starts three nodes, asks, watches, reads why a run failed, and stops it all', async () => {
   const shell = await Shell.open();
@@ -25,6 +29,7 @@ test('whoever has the README alone starts three nodes, asks, watches, reads why 
   await expect
     .poll(() => shell.run('stageplane nodes list || true'), { timeout: 60_000 })
     .toMatch(/(.*schedulable.*\n){3}/);
+  for (const line of nodes.filter((one) => one.startsWith('stageplane plan '))) await shell.run(line);
   expect(await shell.run('stageplane plan llama.gguf --stages 3')).toMatch(/ 3 .* selected$/m);
 
   const [answered = '', served = '', ...others] = asking;
@@ -45,6 +50,11 @@ test('whoever has the README alone starts three nodes, asks, watches, reads why 
   await shell.run(asked(answered, 1));
   expect(await shell.run('stageplane runs list')).toMatch(/DONE +COMPLETED[\s\S]*DONE +FAULTED/);
 
+  expect(await shell.run(served)).toMatch(/run 3 is RUNNING\n$/);
+  expect(looking).toHaveLength(5);
+  for (const line of looking) await shell.run(looked(line, 3));
+  expect(await shell.run('stageplane nodes list')).toMatch(/laptop +drained/);
+
   const left = daemons.flatMap(({ pid }) => descendantsOf(pid!));
   for (const daemon of daemons.reverse()) {
     daemon.kill('SIGTERM');
@@ -59,6 +69,11 @@ function asked(line: string, runId: number): string {
     ? line
     : line.replace(/^(stageplane \w+ [^>#]*?)(?=\s*([>#]|$))/, '$1 --max-tokens 8');
   return bounded.replace(/^(stageplane generate) 7/, `$1 ${runId}`);
+}
+
+/** A line that looks at some run, at this one; a screen once, since here is no terminal. */
+function looked(line: string, runId: number): string {
+  return line.replace(/^(stageplane runs \w+) 7/, `$1 ${runId}`).replace(/^(stageplane top)\b/, '$1 --once');
 }
 
 /** A clean home with the command `stageplane`, and ports of its own. */

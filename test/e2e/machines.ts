@@ -7,7 +7,7 @@ import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { packageRoot } from '../../src/package-root.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-/** As the README calls them: the orchestrator's, and those of nodes 2 and 3. */
+/** As src/OPERATING.md calls them: the orchestrator's, and those of nodes 2 and 3. */
 export const names = ['server', 'laptop', 'desktop'] as const;
 export type Name = (typeof names)[number];
 
@@ -17,10 +17,10 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** The lines of the README's section about mutual TLS that are commands. */
-export function readmeCommands(): string[] {
-  const readme = readFileSync(join(packageRoot(), 'README.md'), 'utf8');
-  const section = readme.split(/^## /m).find((part) => part.startsWith('From loopback to three machines')) ?? '';
+/** The lines of the operator's page about mutual TLS that are commands. */
+export function operatorsCommands(): string[] {
+  const page = readFileSync(join(packageRoot(), 'src', 'OPERATING.md'), 'utf8');
+  const section = page.split(/^## /m).find((part) => part.startsWith('From loopback to three machines')) ?? '';
   const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
   return block.split('\n').filter((line) => line.startsWith('stageplane '));
 }

@@ -8,19 +8,19 @@ import { readCredentials } from '../../src/pki/credential-folder.js';
 import { descendantsOf } from '../../src/process/descendants.js';
 import { encodePreamble } from '../../src/worker/edge/edge-preamble.js';
 import { afterFile } from '../support/after-file.js';
-import { commandsBelow, Machines, type Name, readmeCommands } from './machines.js';
+import { commandsBelow, Machines, type Name, operatorsCommands } from './machines.js';
 
 const patience = { timeout: 30_000, interval: 200 };
 const finished = afterFile();
 let machines: Machines;
 const said: Record<string, string> = {};
 
-/** The commands of the README in their order; a token goes where the next one is asked for. */
+/** The commands of src/OPERATING.md in their order; a token goes where the next one is asked for. */
 beforeAll(async () => {
   machines = await Machines.prepare(finished, { STAGEPLANE_GRACE: '2s', STAGEPLANE_START_GRACE: '2s' });
   const tokens: string[] = [];
   let agents = 0;
-  for (const line of readmeCommands()) {
+  for (const line of operatorsCommands()) {
     const [, command = ''] = line.split(' ');
     if (command === 'agent') {
       const name = (['laptop', 'desktop'] as const)[agents]!;
@@ -64,9 +64,9 @@ async function serve(): Promise<string> {
 const runOf = async (runId: string) =>
   JSON.parse((await machines.run('server', `stageplane runs get ${runId} --json`)).stdout).run;
 
-describe('the commands of the README, on three machines that are one', () => {
+describe('the commands of src/OPERATING.md, on three machines that are one', () => {
   it('end in an answer', () => {
-    expect(readmeCommands().map((line) => line.split(' ')[1])).toEqual([
+    expect(operatorsCommands().map((line) => line.split(' ')[1])).toEqual([
       'init',
       'orchestrator',
       'token',

@@ -67,11 +67,11 @@ describe('run --prompt', () => {
     expect(lines.at(-1)).toMatchObject({ done: { reason: 'TEXT_DONE_REASON_MAX_TOKENS', generatedTokens: 9 } });
   });
 
-  it('says that the model has no chat template, and ends FAULTED', async () => {
+  it('says what to do about a model without a chat template, and ends FAULTED', async () => {
     const ended = await run('--prompt', 'Hello', '--chat').end();
     expect([ended.code, ended.stdout]).toEqual([4, '']);
     expect(ended.stderr.trimEnd().split('\n').at(-1)).toMatch(
-      /^stageplane: run \d+ ended FAULTED: token-endpoint: PROMPT_REFUSED: the model brings no chat template: send a prompt instead of messages$/,
+      /^stageplane: run \d+ ended FAULTED: token-endpoint: PROMPT_REFUSED: the model brings no chat template: leave out --chat, .* or send a prompt, such as to \/v1\/completions, instead of messages$/,
     );
   });
 

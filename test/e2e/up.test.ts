@@ -7,6 +7,7 @@ import { leftovers } from '../../src/demo/leftovers.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
 import { unaryCall } from '../../src/grpc/client.js';
 import { descendantsOf, isAlive } from '../../src/process/descendants.js';
+import { findLlamaPackage } from '../../src/worker/engine/llama/llama-package.js';
 import { Child } from '../cli/child.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { Cluster } from './cluster.js';
@@ -14,11 +15,11 @@ import { Cluster } from './cluster.js';
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 /** A home of its own for whatever `up` starts, and a model in it. */
-async function home() {
+async function home(chatTemplate = '') {
   const folder = temporaryFolder();
   const runtime = join(folder, 'run');
   mkdirSync(runtime);
-  const [model] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: 4 });
+  const [model] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: 4, chatTemplate });
   const environment = { XDG_STATE_HOME: join(folder, 'state'), XDG_RUNTIME_DIR: runtime };
   const up = (...words: string[]) =>
     new Child(['up', model, '--listen', '127.0.0.1:0', '--threads', '1', ...words], environment);
@@ -38,6 +39,15 @@ async function allGone(pids: readonly number[]): Promise<void> {
 
 const endpointOf = ({ stdout }: Child) => /OpenAI endpoint +(\S+)/.exec(stdout)?.[1] ?? '';
 
+/** What the printed line for curl gets as an answer, for a few tokens. */
+async function tried(line: string): Promise<{ path: string; status: number }> {
+  const [, url = '', body = ''] = /curl (\S+) .* -d '(.*)'/.exec(line) ?? [];
+  const headers = { 'content-type': 'application/json' };
+  const asked = { ...JSON.parse(body), max_tokens: 4 };
+  const { status } = await fetch(url, { method: 'POST', headers, body: JSON.stringify(asked) });
+  return { path: new URL(url).pathname, status };
+}
+
 describe('up', () => {
   it('serves a model from nothing, says so again without a second run, and ends all that it started', async () => {
     const { folder, model, up, plain } = await home();
@@ -48,6 +58,8 @@ describe('up', () => {
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch(`${url}/completions`, { method: 'POST', headers, body });
     expect(await answer.json()).toMatchObject({ model: 'stageplane-tiny', usage: { completion_tokens: 4 } });
+
+    expect(await tried(serving.stdout)).toEqual({ path: '/v1/completions', status: 200 });
 
     const again = await plain('up', model, '--threads', '1');
     expect(again).toMatchObject({ code: 0, stderr: '' });
@@ -63,10 +75,13 @@ describe('up', () => {
     expect(leftovers(folder, pids)).toEqual([]);
   });
 
-  it('leaves no orphan when it is killed', async () => {
-    const { folder, up } = await home();
+  it('shows how to chat where the model brings a template, and leaves no orphan when it is killed', async () => {
+    const { folder, up } = await home('{% for m in messages %}{{ m.content }}{% endfor %}');
     const serving = up('--json');
-    await serving.shown('stdout', '"endpoint"');
+    await serving.shown('stdout', '"example"');
+    const { endpoint } = JSON.parse(serving.stdout.trim().split('\n').at(-1)!);
+    const path = findLlamaPackage().kind === 'found' ? '/v1/chat/completions' : '/v1/completions';
+    expect(await tried(endpoint.example)).toEqual({ path, status: 200 });
     const pids = processesOf(serving);
     serving.process.kill('SIGKILL');
     await serving.end();

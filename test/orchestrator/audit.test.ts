@@ -162,8 +162,8 @@ test('who hangs up before the turn of what was asked is told of all the same', a
   });
   const hungUp = Promise.resolve({ kind: 'gone' });
   const call = 1 as never;
-  const drainNode = async () => {
-    audit.asks(call, { kind: 'node-drain-requested' } as never);
+  const drainNode = async (_request: unknown, _writer: unknown, context: object) => {
+    audit.asks(call, { kind: 'node-drain-requested' } as never, context);
     await turn;
     const { records, confirm } = audit.testify(
       [{ kind: 'answer', call, answer: { kind: 'node', nodeId: 2n } } as never],

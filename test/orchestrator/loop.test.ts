@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import pino from 'pino';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { millis, nodeId, runId, sessionId, wallMillis } from '../../src/core/ids.js';
 import { limits } from '../../src/core/limits.js';
 import type { Draft } from '../../src/core/machine/draft.js';
@@ -42,7 +42,12 @@ function startLoop() {
     close: () => inner.close(),
   };
   let now = 1000;
-  const clock = { ...systemClock, now: () => millis(now), wall: () => wallMillis(now) };
+  let perLook = 0;
+  const look = () => {
+    now += perLook;
+    return millis(now);
+  };
+  const clock = { ...systemClock, now: look, wall: () => wallMillis(now) };
   const { world } = openWorld(inner.load(), clock.now(), defaultTimings);
   const performer = {
     perform: (turn: Draft) => {
@@ -66,15 +71,22 @@ function startLoop() {
     sleep: (milliseconds: number) => {
       now += milliseconds;
     },
+    /** From now on everything takes so long. */
+    slowDown: (milliseconds: number) => {
+      perLook = milliseconds;
+    },
   };
 }
 
 const create = (loop: Loop, requestId: string) =>
-  loop.request((call) => ({
-    kind: 'run-requested',
-    call,
-    request: { requestId, digest: requestId, plan: samplePlan([2n]) },
-  }));
+  loop.request(
+    (call) => ({
+      kind: 'run-requested',
+      call,
+      request: { requestId, digest: requestId, plan: samplePlan([2n]) },
+    }),
+    {},
+  );
 
 const join = (loop: Loop) =>
   loop.post({ kind: 'hello-received', session: sessionId('s'), hello: sampleHello('alpha') });
@@ -86,6 +98,55 @@ describe('the loop', () => {
     await Promise.all([create(loop, 'a'), create(loop, 'b')]);
     expect(diary[0]).toBe('commit');
     expect(diary.filter((entry) => entry === 'commit')).toHaveLength(1);
+  });
+
+  it('takes no further event once a turn has taken its time, and all of them in order in the end', async () => {
+    const { loop, diary, slowDown } = startLoop();
+    join(loop);
+    await create(loop, 'first');
+    diary.length = 0;
+    slowDown(limits.turnStepMillis / 2);
+    const answers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => create(loop, id)));
+    expect(answers.map((answer) => answer.kind === 'run' && answer.runId)).toEqual([2n, 3n, 4n, 5n, 6n]);
+    expect(diary.filter((entry) => entry === 'commit')).toHaveLength(3);
+    slowDown(10 * limits.turnStepMillis);
+    await Promise.all([create(loop, 'f'), create(loop, 'g')]);
+    expect(diary.filter((entry) => entry === 'commit')).toHaveLength(5);
+  });
+
+  it('fails only what a turn had taken when it could not be committed', async () => {
+    const { loop, abandoned, slowDown, fail } = startLoop();
+    join(loop);
+    await create(loop, 'first');
+    slowDown(10 * limits.turnStepMillis);
+    fail(new StoreError('disk-full', '/data', ''));
+    const [a, b] = [create(loop, 'a'), create(loop, 'b')];
+    await expect(a).rejects.toMatchObject({ reason: 'STORE_FAILED' });
+    fail();
+    await expect(b).resolves.toMatchObject({ kind: 'run', runId: 2n });
+    expect(abandoned.map(({ events }) => events.length)).toEqual([1]);
+  });
+
+  it('sends what one turn had no room for in the next, also after a commit that failed', async () => {
+    const { loop, diary, abandoned, fail } = startLoop();
+    const nodes = Array.from({ length: limits.nodesPerTurn + 3 }, (_, at) => at);
+    for (const at of nodes) {
+      loop.post({ kind: 'hello-received', session: sessionId(`${at}`), hello: sampleHello(`node-${at}`) });
+    }
+    const plan = samplePlan(nodes.map((at) => BigInt(at + 2)));
+    const facts = { ...plan.facts!, numLayers: nodes.length };
+    const request = { requestId: 'wide', digest: 'wide', plan: { ...plan, facts } };
+    const sent = () => diary.filter((entry) => entry === 'send').length;
+    await loop.request((call) => ({ kind: 'run-requested', call, request }), {});
+    // A welcome, and that it is reconciled, to each.
+    const greetings = 2 * nodes.length;
+    expect(sent()).toBe(greetings + limits.nodesPerTurn);
+    fail(new StoreError('disk-full', '/data', ''));
+    await vi.waitFor(() => expect(abandoned).toHaveLength(1), 10_000);
+    expect(loop.world.undispatched).toHaveLength(3);
+    fail();
+    await vi.waitFor(() => expect(loop.world.undispatched).toEqual([]), 10_000);
+    expect(sent()).toBe(greetings + nodes.length);
   });
 
   it('leaves memory as it was when a commit fails, and goes on afterwards', async () => {
@@ -122,13 +183,13 @@ describe('the loop', () => {
     const { loop, sleep } = startLoop();
     join(loop);
     loop.post({ kind: 'session-ended', session: sessionId('s'), goodbye: false });
-    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }), {});
     expect(loop.world.contacts.get(nodeId(2n))?.graceEndsAt).toBe(1000 + defaultTimings.grace);
 
     sleep(defaultTimings.grace + 5000);
     loop.post({ kind: 'timer-fired', timer: { kind: 'grace', nodeId: nodeId(2n) } });
-    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
-    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }), {});
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }), {});
     expect(loop.world.contacts.get(nodeId(2n))).toMatchObject({ lost: false });
   });
 
@@ -136,7 +197,7 @@ describe('the loop', () => {
     const { loop, sleep, fail } = startLoop();
     join(loop);
     loop.post({ kind: 'session-ended', session: sessionId('s'), goodbye: false });
-    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }), {});
 
     sleep(defaultTimings.grace + 5000);
     fail(new StoreError('disk-full', '/data', ''));
@@ -144,7 +205,7 @@ describe('the loop', () => {
     await new Promise((resolve) => setImmediate(resolve));
     fail();
     loop.post({ kind: 'timer-fired', timer: { kind: 'grace', nodeId: nodeId(2n) } });
-    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }));
+    await loop.request((call) => ({ kind: 'run-stop-requested', call, runId: runId(1n) }), {});
     expect(loop.world.contacts.get(nodeId(2n))).toMatchObject({ lost: false });
   });
 

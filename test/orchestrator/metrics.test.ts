@@ -37,6 +37,8 @@ describe('GET /metrics', () => {
 
     // One rejection, and one provision that is sent twice.
     expect((await create('nowhere', 9n)).outcome?.$case).toBe('rejection');
+    // Two dry runs, one of which finds no plan.
+    for (const node of [2n, 9n]) await unaryCall(client, Service.planRun, { plan: samplePlan([node]) });
     await create('again', 2n);
     await alpha.next('provision');
     await alpha.vanish();
@@ -59,6 +61,7 @@ describe('GET /metrics', () => {
       // A sum of zeroes but for one.
       expect(seriesSum(families, 'stageplane_runs_faulted_total')).toBe(1);
       expect(seriesSum(families, 'stageplane_run_rejections_total')).toBe(1);
+      expect(seriesSum(families, 'stageplane_dry_run_rejections_total')).toBe(1);
     });
   });
 
@@ -70,6 +73,7 @@ describe('GET /metrics', () => {
     'stageplane_runs_faulted_total{reason="model_not_found"}': 1,
     'stageplane_stage_faults_total{reason="model_not_found"}': 1,
     'stageplane_run_rejections_total{kind="unknown_node"}': 1,
+    'stageplane_dry_run_rejections_total{kind="unknown_node"}': 1,
     'stageplane_runs{phase="running"}': 1,
     'stageplane_runs{phase="done"}': 2,
     'stageplane_stages{phase="ready"}': 1,

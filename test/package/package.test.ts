@@ -28,6 +28,7 @@ describe('what is in the package', () => {
       /^proto\/.*\.proto$/,
       /^gen\/descriptor\.binpb$/,
       /^deploy\/(README\.md|container|systemd)/,
+      /^src\/(CONCEPTS|OPERATING|TROUBLESHOOTING|cli\/CONFIGURATION)\.md$/,
     ];
     expect(paths.filter((path) => !known.some((pattern) => pattern.test(path)))).toEqual([]);
     for (const pattern of known) expect(paths, String(pattern)).toContainEqual(expect.stringMatching(pattern));

@@ -29,7 +29,7 @@ import { withOrchestrator } from '../with-orchestrator.js';
 
 export async function up(invocation: Invocation<UpValues>): Promise<ExitCode> {
   const { values, output } = invocation;
-  const problem = await problemOf(values);
+  const { problem, isChat } = await lookAt(values);
   if (problem !== undefined) return output.fail(usageFailure([{ field: '', message: problem }]));
   const interrupts = listenForInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP']);
   const daemons: Daemon[] = [];
@@ -37,7 +37,7 @@ export async function up(invocation: Invocation<UpValues>): Promise<ExitCode> {
   try {
     const pool = await openPool(values, daemons, interrupts.first);
     const served = withOrchestrator(output, { ...values, orchestrator: pool.address }, (client) =>
-      serve(invocation, client, pool, interrupts),
+      serve(invocation, { client, pool, interrupts, isChat }),
     );
     return await Promise.race([served, ...daemons.map((daemon) => daemon.lost())]);
   } catch (error) {
@@ -48,11 +48,12 @@ export async function up(invocation: Invocation<UpValues>): Promise<ExitCode> {
   }
 }
 
-/** Before anything is started. What another orchestrator has on its own disk is its to judge. */
-async function problemOf({ file, orchestrator }: UpValues): Promise<string | undefined> {
-  if (orchestrator !== undefined && !existsSync(file)) return undefined;
+/** Before anything is started. What another orchestrator has on its own disk is its to judge: a prompt will do for any model. */
+async function lookAt({ file, orchestrator }: UpValues): Promise<{ problem: string | undefined; isChat: boolean }> {
+  if (orchestrator !== undefined && !existsSync(file)) return { problem: undefined, isChat: false };
   const inspected = await inspectModel(file);
-  return inspected.kind === 'refused' ? inspected.error.message : inspected.obstacle;
+  if (inspected.kind === 'refused') return { problem: inspected.error.message, isChat: false };
+  return { problem: inspected.obstacle, isChat: inspected.model.metadata.entries.has('tokenizer.chat_template') };
 }
 
 /** What is not ours is left as it is; workers end with their agents. */
@@ -62,11 +63,17 @@ function leaveAtOnce(daemons: readonly Daemon[]): void {
   process.exit(exitCode.interrupted);
 }
 
+interface Serving {
+  readonly client: OrchestratorServiceClient;
+  readonly pool: Pool;
+  readonly interrupts: Interrupts;
+  /** Whether the model brings a chat template. */
+  readonly isChat: boolean;
+}
+
 async function serve(
   { values, output }: Invocation<UpValues>,
-  client: OrchestratorServiceClient,
-  pool: Pool,
-  interrupts: Interrupts,
+  { client, pool, interrupts, isChat }: Serving,
 ): Promise<ExitCode> {
   await someNode(client, pool, interrupts.first);
   const built = buildPlanRequest(values, namesNodes(values) ? await listNodes(client) : []);
@@ -75,14 +82,14 @@ async function serve(
   const known = await findServed(client, plan);
   if (known?.phase === RunPhase.RUN_PHASE_RUNNING) {
     if (!output.json) output.print(`run ${known.runId} serves this already`);
-    showEndpoint(output, await endpointOf(pool, known), `stageplane runs stop ${known.runId}`);
+    showEndpoint(output, await endpointOf(pool, known, isChat), `stageplane runs stop ${known.runId}`);
     return exitCode.ok;
   }
   interrupts.first.throwIfAborted();
   const run = known ?? (await createRun(client, plan));
   if (!('runId' in run)) return refusedRun(output, run);
   if (!output.json) output.print(`run ${run.runId}`);
-  const onReady = async () => showEndpoint(output, await endpointOf(pool, run), 'Ctrl-C');
+  const onReady = async () => showEndpoint(output, await endpointOf(pool, run, isChat), 'Ctrl-C');
   return serveUntilDone({ client, output, run, interrupts }, onReady);
 }
 

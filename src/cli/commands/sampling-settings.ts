@@ -25,6 +25,10 @@ function settingsFor(otherwise: (own: string) => string) {
       placeholder: '<number>',
       description: `above 1, such as 1.1: say less of what was said lately; default: ${otherwise('1')}`,
     }),
+    repeatLastN: optional(readCount(1, limits.repeatLastTokens), {
+      placeholder: '<tokens>',
+      description: `tokens of prompt and answer that --repeat-penalty looks back on; default: ${otherwise(String(limits.defaultRepeatLastTokens))}`,
+    }),
     presencePenalty: optional(readSignedThousandths(limits.penaltyMillis), {
       placeholder: '<number>',
       description: `-2 to 2: say less of what the answer has said at all; default: ${otherwise('0')}`,

@@ -132,7 +132,11 @@ function furtherSampling(policy: SamplingPolicy): string[] {
     ['presence penalty', policy.presencePenaltyMillis],
     ['frequency penalty', policy.frequencyPenaltyMillis],
   ];
-  return named.filter(([, millis]) => millis !== 0).map(([name, millis]) => `${name} ${millis / 1000}`);
+  const lookBack = policy.repeatLastN === 0 ? [] : [`repeat last ${policy.repeatLastN}`];
+  return [
+    ...named.filter(([, millis]) => millis !== 0).map(([name, millis]) => `${name} ${millis / 1000}`),
+    ...lookBack,
+  ];
 }
 
 /** Warnings and exclusions, as one block; nothing when there are none. */

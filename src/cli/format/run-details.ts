@@ -13,6 +13,7 @@ import { label } from './labels.js';
 import { layerBar } from './layer-bar.js';
 import { runState } from './run-state.js';
 import { renderFields, renderTable } from './table.js';
+import { textSpeed } from './text-speed.js';
 
 const BAR_CELLS = 24;
 
@@ -69,8 +70,8 @@ function earlierLine({ stageIndex, generation, nodeName, nodeId }: StageStatus):
 }
 
 function textLoad({ waitingPrompts, runningAnswers, heldSessions, tokensPerSecond }: TextLoad): string {
-  const speed = `${tokensPerSecond.toFixed(tokensPerSecond < 100 ? 1 : 0)} tokens/s`;
-  return `${runningAnswers} answers under way, ${waitingPrompts} prompts waiting, ${heldSessions} sessions held, ${speed}`;
+  const counts = `${runningAnswers} answers under way, ${waitingPrompts} prompts waiting, ${heldSessions} sessions held`;
+  return `${counts}, ${textSpeed(tokensPerSecond)}`;
 }
 
 function held({ heldSessions, heldTokens }: StageUsage): string {

@@ -5,6 +5,7 @@ import { escapeControls } from '../format/escape.js';
 import { label } from '../format/labels.js';
 import { shortened } from '../format/node-title.js';
 import { runFrame } from '../format/run-frame.js';
+import { textSpeed } from '../format/text-speed.js';
 import type { RunView, StageView } from '../run-view.js';
 import type { Row, Tone } from './pool-rows.js';
 import type { TopRun } from './top-state.js';
@@ -27,9 +28,13 @@ export function runRows(runs: Iterable<TopRun>, now: Date, width: number): Row[]
 export function runDetails(run: TopRun, now: Date): string[] {
   const { view, modelId, createdAt, textLoad, timeline } = run;
   const age = createdAt ? `created ${formatAge(createdAt, now)} ago` : '';
-  const load = textLoad ? `${textLoad.runningAnswers} answers under way, ${textLoad.waitingPrompts} waiting` : '';
+  const load = textLoad
+    ? `${textLoad.runningAnswers} answers under way, ${textLoad.waitingPrompts} waiting, ${textSpeed(textLoad.tokensPerSecond)}`
+    : '';
+  // Of a later one the first line tells.
+  const generation = view.generation === 1 ? 'generation 1' : '';
   const told = timeline?.map((event) => event.line) ?? ['reading what has happened to it ...'];
-  const about = [escapeControls(modelId), age, load].filter(Boolean).join('  ');
+  const about = [escapeControls(modelId), age, generation, load].filter(Boolean).join('  ');
   return [...runFrame(view).split('\n'), about, '', ...told];
 }
 
@@ -49,9 +54,12 @@ function stateOf({ phase, outcome }: RunView): string {
     : label.runPhase(phase);
 }
 
+/** The speed first, since a narrow terminal shows no more. A run that only reads a prompt has none. */
 function loadOf({ textLoad }: TopRun): string {
   if (!textLoad || textLoad.runningAnswers + textLoad.waitingPrompts === 0) return '';
-  return `${textLoad.runningAnswers} answering, ${textLoad.waitingPrompts} waiting  `;
+  const { runningAnswers, waitingPrompts, tokensPerSecond } = textLoad;
+  const speed = tokensPerSecond > 0 ? `${textSpeed(tokensPerSecond)}  ` : '';
+  return `${speed}${runningAnswers} answering, ${waitingPrompts} waiting  `;
 }
 
 /** Why it ended, or where its stages are and how far. */

@@ -14,13 +14,16 @@ export interface Endpoint {
   readonly example: string;
 }
 
-export async function endpointOf({ httpUrl }: Pool, run: Run): Promise<Endpoint> {
+/** @param isChat whether the model brings a chat template, as far as this machine knows */
+export async function endpointOf({ httpUrl }: Pool, run: Run, isChat: boolean): Promise<Endpoint> {
   const runId = String(run.runId);
   const asked = httpUrl === undefined ? undefined : await askModel(`${httpUrl}/v1/models/run-${runId}`);
   const model = asked?.id ?? `run-${runId}`;
   const needsKey = asked?.status === 401;
   const urls = httpUrl === undefined ? { url: '', dashboardUrl: '' } : { url: `${httpUrl}/v1`, dashboardUrl: httpUrl };
-  return { runId, model, ...urls, needsKey, example: urls.url && exampleOf(urls.url, model, run, needsKey) };
+  // Whatever the model brings, the fixture engine makes nothing of messages.
+  const asChat = isChat && run.settings[0]?.engine !== 'fixture';
+  return { runId, model, ...urls, needsKey, example: urls.url && exampleOf(urls.url, model, asChat, needsKey) };
 }
 
 /** Under which id the run is listed, when this machine may ask. */
@@ -35,9 +38,7 @@ async function askModel(url: string): Promise<{ id?: string; status: number } | 
   }
 }
 
-/** The fixture engine has no chat template. */
-function exampleOf(url: string, model: string, { settings }: Run, needsKey: boolean): string {
-  const isChat = settings[0]?.engine !== 'fixture';
+function exampleOf(url: string, model: string, isChat: boolean, needsKey: boolean): string {
   const prompt = isChat ? { messages: [{ role: 'user', content: 'Hello' }] } : { prompt: 'Hello' };
   const key = needsKey ? ' -H "authorization: Bearer $STAGEPLANE_KEY"' : '';
   const body = JSON.stringify({ model, ...prompt }).replaceAll("'", `'\\''`);

@@ -47,7 +47,10 @@ export class Draft {
   cluster: ClusterState;
   readonly effects: Effect[] = [];
   readonly events: RunEvent[] = [];
-  readonly dirtyNodes = new Set<NodeId>();
+  /** Nodes that may be owed something. */
+  readonly dirtyNodes: Set<NodeId>;
+  /** Those of them that come later. */
+  undispatched: readonly NodeId[] = [];
   /** Loading progress of this turn, for those who watch; latest wins. */
   readonly progress = new Map<string, StageProgress>();
   /** Answers of this turn: the store has them from now on, the world never. */
@@ -71,6 +74,7 @@ export class Draft {
     readonly rules: Rules,
   ) {
     this.cluster = base.cluster;
+    this.dirtyNodes = new Set(base.undispatched);
     this.access = new AccessDraft(base);
   }
 
@@ -268,6 +272,7 @@ export class Draft {
   /** Makes the turn the world's truth. Called once, after the commit (I4). */
   applyTo(world: World): void {
     world.cluster = this.cluster;
+    world.undispatched = this.undispatched;
     addIgnored(world.ignored, this.ignored);
     for (const [id, node] of this.nodes) replaceNode(world, id, node);
     replaceAll(world.runs, this.runs);

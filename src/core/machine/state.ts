@@ -229,6 +229,8 @@ export interface World {
   readonly sessions: Map<SessionId, SessionState>;
   /** Runs with a stage on the node that is not STOPPED. */
   readonly placements: Map<NodeId, ReadonlySet<RunId>>;
+  /** Nodes that the next turns look at first: they may be owed what one turn had no room for. */
+  undispatched: readonly NodeId[];
   /** Since the start. */
   readonly ignored: IgnoredMessages;
 }

@@ -1,3 +1,4 @@
+import { limits } from '../limits.js';
 import { deliveryAcked, deliveryRefused, stageReported } from './agent-messages.js';
 import { answerEnded, answerFailed } from './answers.js';
 import { createKey, revokeKey } from './api-keys.js';
@@ -73,9 +74,11 @@ export function step(draft: Draft, event: ClusterEvent): void {
   }
 }
 
-/** Ends a turn: whatever its events left unsent goes out together, one message per node and run. */
+/** Ends a turn: whatever its events left unsent goes out together, one message per node and run, to so many nodes at once. */
 export function finishTurn(draft: Draft): void {
-  for (const id of draft.dirtyNodes) dispatchTo(draft, id);
+  const nodes = [...draft.dirtyNodes];
+  for (const id of nodes.slice(0, limits.nodesPerTurn)) dispatchTo(draft, id);
+  draft.undispatched = nodes.slice(limits.nodesPerTurn);
 }
 
 function assertNever(event: never): never {

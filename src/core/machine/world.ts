@@ -37,6 +37,7 @@ export function openWorld(stored: StoredWorld, now: Millis, timings: Timings): {
     ),
     sessions: new Map(),
     placements: placementsOf(stored),
+    undispatched: [],
     ignored: noneIgnored(),
   };
   const effects: Effect[] = stored.nodes.map((node) => ({

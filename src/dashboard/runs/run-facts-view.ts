@@ -2,6 +2,7 @@ import { RunMode } from '../../../gen/stageplane/v1/planner.js';
 import { RestartMode, type Run } from '../../../gen/stageplane/v1/run.js';
 import { escapeControls } from '../../cli/format/escape.js';
 import { fidelitySentence } from '../../cli/format/fidelity-sentence.js';
+import { textSpeed } from '../../cli/format/text-speed.js';
 
 export interface Fact {
   readonly name: string;
@@ -18,7 +19,7 @@ export function runFacts(run: Run): Fact[] {
     fact('mode', run.mode === RunMode.RUN_MODE_ONE_SHOT ? 'one shot: answers its own prompt' : 'serving'),
     fact('engine', first?.engine),
     fact('context', first && first.contextLength > 0 ? `${first.contextLength} tokens` : ''),
-    textLoad && fact('speed', speedOf(textLoad.tokensPerSecond)),
+    textLoad && fact('speed', textSpeed(textLoad.tokensPerSecond)),
     textLoad && fact('answers', `${textLoad.runningAnswers} under way, ${textLoad.waitingPrompts} waiting`),
     textLoad && fact('held sessions', String(textLoad.heldSessions)),
     fact('restarts', restartsOf(run)),
@@ -33,11 +34,6 @@ export function runFacts(run: Run): Fact[] {
 
 function fact(name: string, value: string | undefined): Fact | undefined {
   return value ? { name, value: escapeControls(value) } : undefined;
-}
-
-export function speedOf(tokensPerSecond: number): string {
-  const digits = tokensPerSecond >= 100 || tokensPerSecond === 0 ? 0 : 1;
-  return `${tokensPerSecond.toFixed(digits)} tokens/s`;
 }
 
 function restartsOf({ restart, restarts, generation }: Run): string {

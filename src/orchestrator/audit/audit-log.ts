@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from 'pino';
 import type { WallMillis } from '../../core/ids.js';
 import { limits } from '../../core/limits.js';
@@ -34,7 +33,8 @@ export interface AuditOutcome {
  * happen; what changed nothing is written soon after, many at once.
  */
 export class AuditLog implements Witness {
-  private readonly current = new AsyncLocalStorage<AuditEntry>();
+  /** By the context of the call, with which its body asks. */
+  private readonly current = new WeakMap<object, AuditEntry>();
   private readonly open = new Map<CallId, AuditEntry>();
   private readonly repeats = new Repeats();
   private waiting: AuditRecord[] = [];
@@ -51,9 +51,9 @@ export class AuditLog implements Witness {
     return { by, method, since: this.clock.wall(), subject, isRecorded: false };
   }
 
-  /** What `body` asks of the loop is the entry's doing. */
-  within<T>(entry: AuditEntry, body: () => T): T {
-    return this.current.run(entry, body);
+  /** What is asked of the loop with this context is the entry's doing. */
+  attribute(context: object, entry: AuditEntry): void {
+    this.current.set(context, entry);
   }
 
   /** Once per entry. */
@@ -87,8 +87,8 @@ export class AuditLog implements Witness {
 
   // --- the loop's witness
 
-  asks(call: CallId, event: ClusterEvent): void {
-    const entry = this.current.getStore();
+  asks(call: CallId, event: ClusterEvent, context: object): void {
+    const entry = this.current.get(context);
     if (!entry) return;
     entry.asked = { call, event };
     this.open.set(call, entry);

@@ -22,13 +22,17 @@ export function audited<Service extends ServiceDefinition>(
 ): ServiceBodies<Service> {
   const wrapped = Object.entries<MethodDefinition<Any, Any>>(service).map(([name, method]) => {
     const subjectOf = (methods as Any)[name] as ((request: Any) => AuditSubject) | undefined;
-    const begin = (request: Any, context: CallContext): AuditEntry =>
-      audit.begin(identityOfCaller(context), method.path.slice(1), subjectOf?.(request) ?? { target: '' });
+    const begin = (request: Any, context: CallContext): AuditEntry => {
+      const subject = subjectOf?.(request) ?? { target: '' };
+      const entry = audit.begin(identityOfCaller(context), method.path.slice(1), subject);
+      audit.attribute(context, entry);
+      return entry;
+    };
     const end = (entry: AuditEntry, outcome: AuditOutcome): void => {
       if (subjectOf || isDenied(outcome)) audit.end(entry, outcome);
     };
     const body = (bodies as Any)[name];
-    return [name, method.responseStream ? stream(audit, body, begin, end) : unary(audit, body, begin, end)];
+    return [name, method.responseStream ? stream(body, begin, end) : unary(body, begin, end)];
   });
   return Object.fromEntries(wrapped);
 }
@@ -36,11 +40,11 @@ export function audited<Service extends ServiceDefinition>(
 type Begin = (request: Any, context: CallContext) => AuditEntry;
 type End = (entry: AuditEntry, outcome: AuditOutcome) => void;
 
-function unary(audit: AuditLog, body: Any, begin: Begin, end: End) {
+function unary(body: Any, begin: Begin, end: End) {
   return async (request: Any, context: CallContext) => {
     const entry = begin(request, context);
     try {
-      const response = await audit.within(entry, () => body(request, context));
+      const response = await body(request, context);
       end(entry, { code: 'OK', reason: unmetWish(response) });
       return response;
     } catch (thrown) {
@@ -56,10 +60,10 @@ function unary(audit: AuditLog, body: Any, begin: Begin, end: End) {
   };
 }
 
-function stream(audit: AuditLog, body: Any, begin: Begin, end: End) {
+function stream(body: Any, begin: Begin, end: End) {
   return (request: Any, writer: StreamWriter<Any>, context: CallContext) => {
     const entry = begin(request, context);
-    const answered: Promise<unknown> = audit.within(entry, () => body(request, writer, context));
+    const answered: Promise<unknown> = body(request, writer, context);
     const over = answered.catch(() => {});
     // What a stream is about to tell of a change that is committed does not matter to it; and who hangs up takes back nothing
     // that waits for its turn, so the body knows last whether there was one.

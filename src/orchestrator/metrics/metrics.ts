@@ -6,6 +6,7 @@ import type { Loop, Performer } from '../loop.js';
 import type { WatchHub } from '../watch-hub.js';
 import { AnswerMetrics } from './answer-metrics.js';
 import { CallMetrics } from './call-metrics.js';
+import { DryRunMetrics } from './dry-run-metrics.js';
 import { addLevel, newGauge } from './families.js';
 import { LoopMetrics } from './loop-metrics.js';
 import { meteredStore } from './metered-store.js';
@@ -27,6 +28,7 @@ export class Metrics {
   readonly registry = new Registry();
   readonly answers = new AnswerMetrics(this.registry);
   readonly calls = new CallMetrics(this.registry);
+  readonly dryRuns = new DryRunMetrics(this.registry);
   readonly loop = new LoopMetrics(this.registry);
   private readonly process = processMetrics();
   private readonly turns = new TurnMetrics(this.registry, () => this.opened?.loop.world.sessions.size ?? 0);

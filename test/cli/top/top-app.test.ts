@@ -131,6 +131,27 @@ describe.each([
   });
 });
 
+describe.each([60, 80, 100, 120, 200])('a run that answers, on %i columns', (columns) => {
+  it('shows how fast, and which generation it is where it fills the screen', async () => {
+    const { store, stdin, stdout, shows } = open(columns, 24);
+    const textLoad = { runningAnswers: 2, waitingPrompts: 1, heldSessions: 3, tokensPerSecond: 12.34 };
+    const phase = RunPhase.RUN_PHASE_RUNNING;
+    store.tell({ kind: 'run', run: Run.fromPartial({ runId: 1n, revision: 1n, generation: 1, phase, textLoad }) });
+    store.tell({ kind: 'run', run: Run.fromPartial({ runId: 2n, revision: 2n, generation: 3, phase }) });
+    store.tell({ kind: 'connected' });
+    await shows(columns === 60 ? /1 {2}RUNNING .* 12\.3 token/ : /1 {2}RUNNING .* 12\.3 tokens\/s {2}2 answering/);
+    expect(stdout.last).not.toMatch(/2 {2}RUNNING .* token/);
+    stdin.press('\r');
+    await shows(/RUN 2[\s\S]*generation 3/);
+    stdin.press('\r');
+    await shows(/EVENTS/);
+    stdin.press('j\r');
+    await shows(/RUN 1[\s\S]*generation 1 {2}2 answers under way, 1 waiting, 12\.3/);
+    expect(stdout.lines.length).toBeLessThan(24);
+    expect(Math.max(...stdout.lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+  });
+});
+
 describe('top', () => {
   it('obeys its keys, those that come at once too', async () => {
     const { store, stdin, onOpen, onQuit, shows } = open(120, 30);
