@@ -45,20 +45,24 @@ export function Frame({ session, children }: Props) {
               </Link>
             ))}
         </nav>
-        {open?.name !== undefined && (
-          <p className="who">
-            <bdi>{open.name}</bdi> <span className="quiet">{open.role}</span>{' '}
-            <button type="button" className="button" onClick={() => void current.signOut().catch(() => {})}>
-              Sign out
-            </button>
-          </p>
-        )}
+        {open?.name !== undefined && <Who name={open.name} role={open.role} />}
       </header>
       <ConnectionBanner />
       <main id="main" ref={main} tabIndex={-1}>
         {children}
       </main>
     </>
+  );
+}
+
+function Who({ name, role }: { readonly name: string; readonly role: string | undefined }) {
+  return (
+    <p className="who">
+      <bdi>{name}</bdi> <span className="quiet">{role}</span>{' '}
+      <button type="button" className="button" onClick={() => void current.signOut().catch(() => {})}>
+        Sign out
+      </button>
+    </p>
   );
 }
 

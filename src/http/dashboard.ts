@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import files from '@fastify/static';
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { packageRoot } from '../package-root.js';
 import { refusal } from './http-refusal.js';
 
@@ -17,16 +17,7 @@ const publicly = { config: { isPublic: true } } as const;
 export function dashboard(folder = join(packageRoot(), 'dist', 'dashboard')): FastifyPluginAsync {
   return async (app) => {
     const page = join(folder, 'index.html');
-    if (!existsSync(page)) {
-      const missing = refusal(
-        503,
-        'NO_DASHBOARD',
-        `${page} is missing: run npm run build, or install stageplane again`,
-      );
-      const { statusCode, ...error } = missing;
-      for (const path of pages) app.get(path, publicly, (_, reply) => reply.code(statusCode).send({ error }));
-      return;
-    }
+    if (!existsSync(page)) return void sayMissing(app, page);
     const html = readFileSync(page);
     for (const path of pages) {
       app.get(path, publicly, (_, reply) =>
@@ -47,4 +38,10 @@ export function dashboard(folder = join(packageRoot(), 'dist', 'dashboard')): Fa
       wildcard: false,
     });
   };
+}
+
+function sayMissing(app: FastifyInstance, page: string): void {
+  const message = `${page} is missing: run npm run build, or install stageplane again`;
+  const { statusCode, ...error } = refusal(503, 'NO_DASHBOARD', message);
+  for (const path of pages) app.get(path, publicly, (_, reply) => reply.code(statusCode).send({ error }));
 }

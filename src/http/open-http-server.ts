@@ -13,13 +13,14 @@ import type { LocalCaller } from '../grpc/local-calls.js';
 import { Doorman } from './doorman.js';
 import { health } from './health.js';
 import { type HttpRefusal, refusal, refusalHeaders } from './http-refusal.js';
+import type { KeyRing } from './key-ring.js';
 import { newHttpServer } from './new-http-server.js';
 import { readJson } from './read-json.js';
 import { refusalOf } from './refusal-of.js';
 import { securityHeaders } from './security-headers.js';
 import { unreadRequest } from './unread-request.js';
 import { refuseUnread, unroutedBody } from './unrouted-refusal.js';
-import type { Admission } from './visitor.js';
+import type { Admission, Visitor } from './visitor.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -66,15 +67,7 @@ export async function openHttpServer({
     const visitor = doorman.admit(request);
     const { remoteAddress = '', remotePort = 0 } = request.socket;
     connections.called(remoteAddress, remotePort, undefined);
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
-    // A stream that is cut short is an error to its reader, never an end.
-    if (visitor.key)
-      reply.raw.once(
-        'close',
-        admission.keys.enter(visitor.key, () => reply.raw.destroy()),
-      );
-    request.caller = { ...visitor, signal: gone.signal };
+    request.caller = { ...visitor, signal: untilGone(reply, visitor, admission.keys) };
   });
   app.addHook('onResponse', async ({ routeOptions: { method, url } }, { statusCode }) => {
     onAnswered(url === undefined ? 'unknown' : `${method} ${url}`, statusCode);
@@ -82,6 +75,18 @@ export async function openHttpServer({
   await app.register(health);
   for (const door of doors) await app.register(door);
   return bind(app, listen);
+}
+
+/** Fires when a visitor has gone, or has to. */
+function untilGone({ raw }: FastifyReply, { key }: Visitor, keys: KeyRing): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort());
+  if (key) {
+    // A stream that is cut short is an error to its reader, never an end.
+    const leave = keys.enter(key, () => raw.destroy());
+    raw.once('close', leave);
+  }
+  return gone.signal;
 }
 
 function newApp(logger: Logger, tls: TlsOptions | undefined, connections: Connections): FastifyInstance {

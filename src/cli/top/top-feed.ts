@@ -164,13 +164,10 @@ export class TopFeed {
 
   private goDown(name: string, error: unknown): void {
     this.down.add(name);
-    const isAhead = error instanceof RpcError && error.reason === 'REVISION_AHEAD';
-    if (isAhead) {
+    if (error instanceof RpcError && error.reason === 'REVISION_AHEAD') {
       this.revision = undefined;
       this.tell({ kind: 'begun-anew' });
-    }
-    if (!isAhead && error !== undefined && !isWorthWaiting(error, Date.now(), this.signal)) throw error;
-    if (!isAhead && error !== undefined && !this.wasUp) throw error;
+    } else if (error !== undefined && !(this.wasUp && isWorthWaiting(error, Date.now(), this.signal))) throw error;
     const why = error instanceof RpcError ? error.message : 'the orchestrator has ended the watch';
     this.tell({ kind: 'lost', at: new Date(), why });
   }

@@ -12,30 +12,17 @@ export function GivenStages({ nodes, form, onChange }: PoolFieldsProps) {
   return (
     <fieldset className="fields">
       <legend>Stages</legend>
-      {stages.map((stage, at) => {
-        const put = (changed: Partial<GivenStage>) => change(stages.with(at, { ...stage, ...changed }));
-        return (
+      {stages.map((stage, at) => (
+        <StageRow
           // biome-ignore lint/suspicious/noArrayIndexKey: a stage is its index.
-          <div key={at} className="pair">
-            <SelectField
-              label={`Stage ${at} on`}
-              options={names}
-              id={`stage-${at}-node`}
-              value={stage.node}
-              onChange={(node) => put({ node })}
-            />
-            <TextField
-              label="Layers"
-              placeholder="even share"
-              pattern="[0-9]+-[0-9]+"
-              required={hasLayers}
-              id={`stage-${at}-layers`}
-              value={stage.layers}
-              onChange={(layers) => put({ layers })}
-            />
-          </div>
-        );
-      })}
+          key={at}
+          index={at}
+          stage={stage}
+          names={names}
+          needsLayers={hasLayers}
+          onChange={(changed) => change(stages.with(at, changed))}
+        />
+      ))}
       <p className="figure">Layers as first-end, the end not included: 0-12, then 12-30. Give all or none.</p>
       <div className="actions">
         <button
@@ -53,6 +40,38 @@ export function GivenStages({ nodes, form, onChange }: PoolFieldsProps) {
         )}
       </div>
     </fieldset>
+  );
+}
+
+interface StageRowProps {
+  readonly index: number;
+  readonly stage: GivenStage;
+  /** Of nodes, by their ids. */
+  readonly names: Readonly<Record<string, string>>;
+  readonly needsLayers: boolean;
+  readonly onChange: (stage: GivenStage) => void;
+}
+
+function StageRow({ index, stage, names, needsLayers, onChange }: StageRowProps) {
+  return (
+    <div className="pair">
+      <SelectField
+        label={`Stage ${index} on`}
+        options={names}
+        id={`stage-${index}-node`}
+        value={stage.node}
+        onChange={(node) => onChange({ ...stage, node })}
+      />
+      <TextField
+        label="Layers"
+        placeholder="even share"
+        pattern="[0-9]+-[0-9]+"
+        required={needsLayers}
+        id={`stage-${index}-layers`}
+        value={stage.layers}
+        onChange={(layers) => onChange({ ...stage, layers })}
+      />
+    </div>
   );
 }
 

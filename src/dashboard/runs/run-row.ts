@@ -1,8 +1,8 @@
 import { RunMode } from '../../../gen/stageplane/v1/planner.js';
-import { RunPhase, type RunSummary } from '../../../gen/stageplane/v1/run.js';
+import type { RunSummary } from '../../../gen/stageplane/v1/run.js';
 import { escapeControls } from '../../cli/format/escape.js';
 import type { State } from '../parts/tone.js';
-import { runStateOf } from './states.js';
+import { isOver, runStateOf } from './states.js';
 
 /** A run as a line of the list; every text is safe to show. */
 export interface RunRow {
@@ -20,13 +20,12 @@ export interface RunRow {
 
 export function runRow(run: RunSummary): RunRow {
   const count = run.stageCount === 1 ? '1 stage' : `${run.stageCount} stages`;
-  const isOver = run.phase === RunPhase.RUN_PHASE_DONE;
   return {
     id: String(run.runId),
     model: escapeControls(run.modelId) || 'unnamed model',
     mode: run.mode === RunMode.RUN_MODE_ONE_SHOT ? 'one shot' : 'serving',
     state: runStateOf(run),
-    stages: isOver ? count : `${run.readyStages} of ${count} ready`,
+    stages: isOver(run) ? count : `${run.readyStages} of ${count} ready`,
     generation: run.generation > 1 ? `generation ${run.generation}` : '',
     created: run.createdAt?.toLocaleString() ?? '',
     cause: escapeControls(run.cause),

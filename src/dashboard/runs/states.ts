@@ -1,6 +1,10 @@
 import { type RunEvent, RunOutcome, RunPhase, StagePhase } from '../../../gen/stageplane/v1/run.js';
 import type { State } from '../parts/tone.js';
 
+export function isOver({ phase }: { readonly phase: RunPhase }): boolean {
+  return phase === RunPhase.RUN_PHASE_DONE;
+}
+
 /** Where a run stands, in words. */
 export function runStateOf({ phase, outcome }: { readonly phase: RunPhase; readonly outcome: RunOutcome }): State {
   switch (phase) {
