@@ -1,11 +1,20 @@
-// How long a scrape of /metrics takes while agents are connected and runs come and go on all of them. The orchestrator, its
+// How long a scrape of /metrics takes while agents are connected: at rest, while they do what agents do, and while runs come
+// and go on all of them as fast as this machine can. The orchestrator, its
 // agents and the scraper have a thread each, so that a scrape waits for the orchestrator alone; the figures never pass or fail.
 //
 //   npm run bench:metrics -- --agents 200
 import { once } from 'node:events';
+import { Agent as Connections, get } from 'node:http';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { defaultTimings } from '../dist/src/core/machine/timings.js';
 import { Agent, Launcher, openOrchestrator } from './agents.mjs';
+
+/** Between two runs on all nodes, which is busier than any pool that computes. */
+const RUN_PAUSE_MILLIS = 1000;
+/** A daemon has been up for a while when it is scraped. */
+const WARM_RUNS = 5;
+const connection = new Connections({ keepAlive: true, maxSockets: 1 });
 
 if (isMainThread) await measure();
 else if (workerData.role === 'orchestrator') await serve();
@@ -22,16 +31,23 @@ async function measure() {
   const agents = start({ role: 'agents', address, count });
   await once(agents, 'message');
   const quiet = await timesOf(httpUrl, scrapes);
-  agents.postMessage('begin');
-  const loaded = await timesOf(httpUrl, scrapes);
-  agents.postMessage('end');
-  const [runs] = await once(agents, 'message');
-  const { bytes, series } = await scrape(httpUrl);
+  const during = async (pause) => {
+    agents.postMessage({ pause });
+    const times = await timesOf(httpUrl, scrapes);
+    agents.postMessage('end');
+    const [runs] = await once(agents, 'message');
+    return { times, runs };
+  };
+  const paced = await during(RUN_PAUSE_MILLIS);
+  const driven = await during(0);
+  agents.postMessage('close');
+  const { bytes, series } = await sizeOf(httpUrl);
   orchestrator.postMessage('end');
   await once(orchestrator, 'exit');
   console.log(`${count} agents with 2 devices each: ${series} series, ${(bytes / 1024).toFixed(0)} KB`);
   show('at rest', quiet);
-  show(`during ${runs} runs on all of them`, loaded);
+  show(`with heartbeats and ${paced.runs} runs on all`, paced.times);
+  show(`driven, ${driven.runs} runs on all`, driven.times);
 }
 
 function start(workerData) {
@@ -55,38 +71,58 @@ async function load({ address, count }) {
   const launcher = new Launcher(address, count);
   const agents = Array.from({ length: count }, (_, at) => new Agent(address, `agent-${at}`, undefined, devices));
   await Promise.all(agents.map(({ joined }) => joined));
+  let round = 0;
+  while (round < WARM_RUNS) await launcher.wholeRun(round++);
   parentPort.postMessage('joined');
-  await once(parentPort, 'message');
-  let isOver = false;
-  parentPort.once('message', () => {
-    isOver = true;
-  });
-  let runs = 0;
-  for (; !isOver; runs++) {
-    await launcher.wholeRun(runs);
-    await Promise.all(agents.map((agent) => agent.echo()));
+  for (
+    let [order] = await once(parentPort, 'message');
+    order !== 'close';
+    [order] = await once(parentPort, 'message')
+  ) {
+    const stopBeating = beat(agents);
+    let isOver = false;
+    parentPort.once('message', () => {
+      isOver = true;
+    });
+    const before = round;
+    while (!isOver) {
+      await launcher.wholeRun(round++);
+      if (order.pause > 0) await new Promise((resolve) => setTimeout(resolve, order.pause));
+      else await Promise.all(agents.map((agent) => agent.echo()));
+    }
+    stopBeating();
+    parentPort.postMessage(round - before);
   }
-  parentPort.postMessage(runs);
   for (const agent of agents) agent.close();
   launcher.close();
 }
 
+/** Each agent at its own moment, as often as real ones. */
+function beat(agents) {
+  let at = 0;
+  const timer = setInterval(() => agents[at++ % agents.length].echo(), defaultTimings.heartbeat / agents.length);
+  return () => clearInterval(timer);
+}
+
+/** Milliseconds until the last byte is here. Nothing is made of the bytes: what the scraper does with them is its own affair. */
 async function scrape(httpUrl) {
   const started = performance.now();
+  const [response] = await once(get(`${httpUrl}/metrics`, { agent: connection }), 'response');
+  response.resume();
+  await once(response, 'end');
+  return performance.now() - started;
+}
+
+async function sizeOf(httpUrl) {
   const text = await (await fetch(`${httpUrl}/metrics`)).text();
-  const millis = performance.now() - started;
-  return {
-    millis,
-    bytes: text.length,
-    series: text.split('\n').filter((line) => line && !line.startsWith('#')).length,
-  };
+  return { bytes: text.length, series: text.split('\n').filter((line) => line && !line.startsWith('#')).length };
 }
 
 async function timesOf(httpUrl, times) {
   for (let warm = 0; warm < 20; warm++) await scrape(httpUrl);
   const taken = [];
   for (let at = 0; at < times; at++) {
-    taken.push((await scrape(httpUrl)).millis);
+    taken.push(await scrape(httpUrl));
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return taken.sort((a, b) => a - b);

@@ -220,7 +220,7 @@ export const limits = {
   defaultPageSize: 100,
 
   /** Events that a watch reads from the store at once. */
-  eventsPerRead: 500,
+  eventsPerRead: 100,
 
   // --- who may come in
   /** Join tokens that have not expired: more than one for each of a large pool's machines at once is a mistake. */
