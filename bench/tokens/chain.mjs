@@ -16,7 +16,12 @@ const GENERATION = 1;
 /** A stage worker that has said hello and nothing else. */
 export async function idleWorker(sliceFolder) {
   const command = [process.execPath, join(packageRoot(), 'dist', 'src', 'worker', 'main.js')];
-  const worker = new WorkerProcess(command, defaultWorkerTimings, () => {}, { [SLICE_FOLDER]: sliceFolder });
+  const worker = new WorkerProcess({
+    command,
+    timings: defaultWorkerTimings,
+    onLogError: () => {},
+    variables: { [SLICE_FOLDER]: sliceFolder },
+  });
   const loaded = {};
   loaded.outcome = new Promise((resolve, reject) => {
     const fail = (why) => reject(new Error(`a stage worker failed: ${why}\n${worker.logTail.join('\n')}`));
