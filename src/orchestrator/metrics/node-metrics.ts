@@ -2,7 +2,6 @@ import type { Draft } from '../../core/machine/draft.js';
 import { measuredDevices, obstacleOf } from '../../core/machine/pool.js';
 import type { NodeState } from '../../core/machine/state.js';
 import { GaugeText, labelText } from './gauge-text.js';
-import { LabelsOfNodes, type NodeLabels } from './node-labels.js';
 import type { Census } from './world-census.js';
 
 /** Why a node takes no new stage, or that it does. */
@@ -10,7 +9,6 @@ const nodeStates = ['schedulable', 'full', 'cordoned', 'draining', 'not-connecte
 
 /** The pool: what each node is, and what is left on it. */
 export class NodeMetrics {
-  private readonly labels = new LabelsOfNodes();
   private readonly nodes = new GaugeText('stageplane_nodes', 'Nodes by state.');
   private readonly state = new GaugeText('stageplane_node_state', 'The state of a node, which is 1.');
   private readonly stages = new GaugeText('stageplane_node_stages', 'Stages on a node that are not STOPPED.');
@@ -44,7 +42,6 @@ export class NodeMetrics {
       const state = this.lookAt(draft, census, node);
       byState.set(state, (byState.get(state) ?? 0) + 1);
     }
-    this.labels.settle();
     for (const [state, count] of byState) this.nodes.add(labelText({ state: labelOf(state) }), count);
     const ofNodes = [this.nodes, this.state, this.stages, this.contact];
     const ofDevices = [this.capacity, this.free, this.used, this.reserved, this.resident];
@@ -52,21 +49,21 @@ export class NodeMetrics {
   }
 
   private lookAt(draft: Draft, census: Census, node: NodeState): string {
-    const { nodeId } = node;
-    const labels = this.labels.of(node);
+    const { nodeId, name } = node;
     const held = census.stagesOfNode.get(nodeId) ?? 0;
     const state = obstacleOf(draft, node, held)?.reason ?? 'schedulable';
-    this.state.add(labels.inState(labelOf(state)), 1);
-    this.stages.add(labels.ofNode, held);
+    this.state.add(labelText({ node_id: String(nodeId), node: name, state: labelOf(state) }), 1);
+    const labels = labelText({ node: name });
+    this.stages.add(labels, held);
     const heard = draft.contact(nodeId)?.lastHeardWall;
-    if (heard !== undefined) this.contact.add(labels.ofNode, heard / 1000);
-    this.lookAtDevices(draft, census, node, labels);
+    if (heard !== undefined) this.contact.add(labels, heard / 1000);
+    this.lookAtDevices(draft, census, node);
     return state;
   }
 
-  private lookAtDevices(draft: Draft, census: Census, node: NodeState, ofNode: NodeLabels): void {
+  private lookAtDevices(draft: Draft, census: Census, node: NodeState): void {
     for (const { deviceId, totalBytes, freeBytes } of measuredDevices(draft, node)) {
-      const labels = ofNode.ofDevice(deviceId);
+      const labels = labelText({ node: node.name, device: deviceId });
       const stages = census.heldOf.get(node.nodeId)?.get(deviceId);
       this.reserved.add(labels, Number(stages?.reserved ?? 0n));
       this.resident.add(labels, Number(stages?.resident ?? 0n));
