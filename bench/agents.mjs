@@ -115,10 +115,9 @@ export class Agent {
 
 const source = { source: { $case: 'localPath', value: 'bench.gguf' } };
 
-/** Runs with one stage on each of `count` agents, asked for by a launcher of its own. */
+/** Asks for runs, one stage on each of their nodes. */
 export class Launcher {
-  constructor(address, count, credentials) {
-    this.count = count;
+  constructor(address, credentials) {
     this.client = dial(address, OrchestratorServiceClient, clientOptions, credentials);
   }
   close() {
@@ -143,11 +142,11 @@ export class Launcher {
       });
     });
   }
-  async wholeRun(round) {
+  async wholeRun(round, stageCount) {
     const facts = {
       modelId: 'bench',
       ggufSource: source,
-      numLayers: this.count,
+      numLayers: stageCount,
       hiddenDim: 64n,
       dtypeFamily: 2,
       dtypeWidthBytes: 4n,
@@ -158,7 +157,7 @@ export class Launcher {
     const started = performance.now();
     const { outcome } = await unaryCall(this.client, Service.createRun, {
       requestId: `bench-${round}`,
-      plan: { model: source, facts, mode: 0, stageCount: this.count },
+      plan: { model: source, facts, mode: 0, stageCount },
     });
     if (outcome?.$case !== 'run') throw new Error(outcome?.value.message);
     const { runId } = outcome.value;

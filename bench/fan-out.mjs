@@ -12,7 +12,7 @@ const count = Math.min(Number(values.agents), 512);
 const rounds = Number(values.rounds);
 
 const orchestrator = await openOrchestrator();
-const launcher = new Launcher(orchestrator.address, count);
+const launcher = new Launcher(orchestrator.address);
 
 const joinStarted = performance.now();
 const agents = Array.from({ length: count }, (_, at) => new Agent(orchestrator.address, `agent-${at}`));
@@ -22,7 +22,7 @@ const runs = [];
 const bare = [];
 for (let round = 0; round < rounds; round++) {
   bare.push(await echoes(agents));
-  runs.push(await launcher.wholeRun(round));
+  runs.push(await launcher.wholeRun(round, count));
 }
 const up = median(runs.map((run) => run.up));
 const down = median(runs.map((run) => run.down));

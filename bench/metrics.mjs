@@ -1,17 +1,24 @@
-// How long a scrape of /metrics takes while agents are connected: at rest, while they do what agents do, and while runs come
-// and go on all of them as fast as this machine can. The orchestrator, its
-// agents and the scraper have a thread each, so that a scrape waits for the orchestrator alone; the figures never pass or fail.
+// How long a scrape of /metrics takes while agents are connected: at rest, and under loads that begin with what a busy pool
+// does and end with all that this machine can. The orchestrator, its agents and the scraper have a thread each, so that a
+// scrape waits for the orchestrator alone; the figures never pass or fail.
 //
 //   npm run bench:metrics -- --agents 200
 import { once } from 'node:events';
 import { Agent as Connections, get } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { defaultTimings } from '../dist/src/core/machine/timings.js';
 import { Agent, Launcher, openOrchestrator } from './agents.mjs';
 
-/** Between two runs on all nodes, which is busier than any pool that computes. */
-const RUN_PAUSE_MILLIS = 1000;
+/** Besides heartbeats at the pace of real agents: runs one after the other, of how many stages and with what between them. */
+const LOADS = {
+  'runs of 8 stages': { stages: 8, pauseMillis: 100 },
+  'runs on all nodes': { stages: undefined, pauseMillis: 1000 },
+  'runs on all nodes, and nothing else to do': { stages: undefined, pauseMillis: 0 },
+};
+/** Scrapes must not be the load themselves. */
+const SCRAPE_PAUSE_MILLIS = 50;
 /** A daemon has been up for a while when it is scraped. */
 const WARM_RUNS = 5;
 const connection = new Connections({ keepAlive: true, maxSockets: 1 });
@@ -31,23 +38,20 @@ async function measure() {
   const agents = start({ role: 'agents', address, count });
   await once(agents, 'message');
   const quiet = await timesOf(httpUrl, scrapes);
-  const during = async (pause) => {
-    agents.postMessage({ pause });
+  console.log(`${count} agents with 2 devices each`);
+  show('at rest', quiet);
+  for (const [name, order] of Object.entries(LOADS)) {
+    agents.postMessage(order);
     const times = await timesOf(httpUrl, scrapes);
     agents.postMessage('end');
     const [runs] = await once(agents, 'message');
-    return { times, runs };
-  };
-  const paced = await during(RUN_PAUSE_MILLIS);
-  const driven = await during(0);
+    show(`${runs} ${name}`, times);
+  }
   agents.postMessage('close');
   const { bytes, series } = await sizeOf(httpUrl);
   orchestrator.postMessage('end');
   await once(orchestrator, 'exit');
-  console.log(`${count} agents with 2 devices each: ${series} series, ${(bytes / 1024).toFixed(0)} KB`);
-  show('at rest', quiet);
-  show(`with heartbeats and ${paced.runs} runs on all`, paced.times);
-  show(`driven, ${driven.runs} runs on all`, driven.times);
+  console.log(`a scrape has ${series} series, ${(bytes / 1024).toFixed(0)} KB`);
 }
 
 function start(workerData) {
@@ -68,11 +72,11 @@ async function load({ address, count }) {
     totalBytes: 1n << 36n,
     freeBytes: 1n << 35n,
   }));
-  const launcher = new Launcher(address, count);
+  const launcher = new Launcher(address);
   const agents = Array.from({ length: count }, (_, at) => new Agent(address, `agent-${at}`, undefined, devices));
   await Promise.all(agents.map(({ joined }) => joined));
   let round = 0;
-  while (round < WARM_RUNS) await launcher.wholeRun(round++);
+  while (round < WARM_RUNS) await launcher.wholeRun(round++, count);
   parentPort.postMessage('joined');
   for (
     let [order] = await once(parentPort, 'message');
@@ -86,8 +90,8 @@ async function load({ address, count }) {
     });
     const before = round;
     while (!isOver) {
-      await launcher.wholeRun(round++);
-      if (order.pause > 0) await new Promise((resolve) => setTimeout(resolve, order.pause));
+      await launcher.wholeRun(round++, order.stages ?? count);
+      if (order.pauseMillis > 0) await setTimeout(order.pauseMillis);
       else await Promise.all(agents.map((agent) => agent.echo()));
     }
     stopBeating();
@@ -123,12 +127,12 @@ async function timesOf(httpUrl, times) {
   const taken = [];
   for (let at = 0; at < times; at++) {
     taken.push(await scrape(httpUrl));
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await setTimeout(SCRAPE_PAUSE_MILLIS);
   }
   return taken.sort((a, b) => a - b);
 }
 
 function show(what, sorted) {
   const at = (part) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))].toFixed(1);
-  console.log(`scrape ${what.padEnd(32)} p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`);
+  console.log(`scrape ${what.padEnd(48)} p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`);
 }

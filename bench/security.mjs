@@ -62,7 +62,7 @@ class Side {
   constructor({ address }, credentialsOf, operatorOf) {
     this.address = address;
     this.credentialsOf = credentialsOf;
-    this.launcher = new Launcher(address, count, operatorOf());
+    this.launcher = new Launcher(address, operatorOf());
   }
   async openAll() {
     const started = performance.now();
@@ -72,7 +72,7 @@ class Side {
   }
   async round(number) {
     this.bare.push(await echoes(this.agents));
-    const { up, down } = await this.launcher.wholeRun(number);
+    const { up, down } = await this.launcher.wholeRun(number, count);
     this.up.push(up);
     this.down.push(down);
   }

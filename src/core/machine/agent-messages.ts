@@ -89,10 +89,7 @@ function loadProgressed(draft: Draft, key: StageKey, progress: LoadProgress): vo
     progress,
     ...(moved && { since: draft.now }),
   };
-  draft.putRun({
-    ...run,
-    stages: run.stages.with(stage.index, { ...stage, volatile }),
-  });
+  draft.putStage(run, { ...stage, volatile });
   draft.progress.set(`${run.runId}/${stage.index}`, {
     runId: run.runId,
     stageIndex: stage.index,

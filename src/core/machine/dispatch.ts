@@ -1,6 +1,7 @@
 import type { ProvisionDelivery, StageDelivery } from '../../../gen/stageplane/v1/node_agent_service.js';
+import type { RunPlan } from '../../../gen/stageplane/v1/plan.js';
 import { type NodeId, ORCHESTRATOR_NODE_ID, type SessionId } from '../ids.js';
-import { deriveStageProvision } from '../planner/derive-stage-provision.js';
+import { stageProjector } from '../planner/derive-stage-provision.js';
 import type { Draft } from './draft.js';
 import { patchRemnant, remnantKey } from './remnants.js';
 import { armStage, findStage, keyOf, moveStage } from './run-lifecycle.js';
@@ -99,7 +100,7 @@ function stop(draft: Draft, session: SessionId, key: StageKey, reason: string): 
 }
 
 function stageDelivery(run: RunState, index: number): StageDelivery {
-  const outcome = deriveStageProvision(run.plan, index);
+  const outcome = projectorOf(run.plan)(index);
   if (outcome.kind !== 'projected') throw new Error(`run ${run.runId} has a committed plan without stage ${index}`);
   return {
     provision: outcome.provision,
@@ -108,17 +109,20 @@ function stageDelivery(run: RunState, index: number): StageDelivery {
   };
 }
 
+/** A committed plan stays as it is, and its stages are told one node after the other. */
+const projectors = new WeakMap<RunPlan, ReturnType<typeof stageProjector>>();
+
+function projectorOf(plan: RunPlan): ReturnType<typeof stageProjector> {
+  const projector = projectors.get(plan) ?? stageProjector(plan);
+  projectors.set(plan, projector);
+  return projector;
+}
+
 function remember(draft: Draft, key: StageKey, patch: Partial<StageVolatile>): void {
   const found = findStage(draft, key);
   if (!found) return patchRemnant(draft, key, patch);
-  const stage = {
-    ...found.stage,
-    volatile: { ...found.stage.volatile, ...patch },
-  };
-  draft.putRun({
-    ...found.run,
-    stages: found.run.stages.with(key.stageIndex, stage),
-  });
+  const { run, stage } = found;
+  draft.putStage(run, { ...stage, volatile: { ...stage.volatile, ...patch } });
 }
 
 function takeDeliveryId(draft: Draft, session: SessionId): bigint {

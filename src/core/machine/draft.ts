@@ -26,6 +26,7 @@ import type {
   RequestRecord,
   RunState,
   SessionState,
+  StageState,
   World,
 } from './state.js';
 
@@ -151,6 +152,7 @@ export class Draft {
   putRun(run: RunState): void {
     const before = this.run(run.runId);
     this.runs.set(run.runId, run);
+    if (before?.stages === run.stages && before.remnants === run.remnants) return;
     const known = before?.generation === run.generation ? before : undefined;
     for (const stage of run.stages) {
       const was = known?.stages[stage.index]?.phase;
@@ -161,6 +163,16 @@ export class Draft {
     const left = known ? [] : (before?.stages ?? []);
     const remnants = before?.remnants === run.remnants ? [] : (before?.remnants.map(({ stage }) => stage) ?? []);
     for (const { nodeId } of [...left, ...remnants]) this.reindex(nodeId, run);
+  }
+
+  /** Puts a run of which one stage is new, without a look at all the others. */
+  putStage(run: RunState, stage: StageState): void {
+    const was = run.stages[stage.index]?.phase;
+    const next = { ...run, stages: run.stages.with(stage.index, stage) };
+    this.runs.set(run.runId, next);
+    if (was === stage.phase) return;
+    this.dirtyNodes.add(stage.nodeId);
+    if (stage.phase === 'STOPPED') this.reindex(stage.nodeId, next);
   }
 
   /** The runs with a stage there must have settled it before (I7). */
@@ -295,8 +307,8 @@ export class Draft {
     // A node that was deleted holds nothing, although a run still names it.
     if (!this.node(id)) return;
     const runs = new Set(this.placements.get(id) ?? this.base.placements.get(id));
-    const stages = [...run.stages, ...run.remnants.map(({ stage }) => stage)];
-    if (stages.some((stage) => stage.nodeId === id && stage.phase !== 'STOPPED')) runs.add(run.runId);
+    const isHeld = (stage: StageState) => stage.nodeId === id && stage.phase !== 'STOPPED';
+    if (run.stages.some(isHeld) || run.remnants.some(({ stage }) => isHeld(stage))) runs.add(run.runId);
     else runs.delete(run.runId);
     this.placements.set(id, runs);
   }

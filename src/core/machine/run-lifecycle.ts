@@ -48,11 +48,7 @@ export function moveStage(
       footprint: patch.footprint,
     },
   });
-  draft.putRun({
-    ...run,
-    stages: run.stages.with(stage.index, moved),
-    revision,
-  });
+  draft.putStage({ ...run, revision }, moved);
   armStage(draft, key);
   return true;
 }
@@ -105,11 +101,7 @@ export function noteFault(draft: Draft, key: StageKey, fault: StageFault, compon
     $case: 'fault',
     value: { stageIndex, nodeId, fault },
   });
-  draft.putRun({
-    ...run,
-    stages: run.stages.with(stageIndex, { ...stage, fault }),
-    revision,
-  });
+  draft.putStage({ ...run, revision }, { ...stage, fault });
   observeFault(draft, key, {
     fault,
     stageIndex,

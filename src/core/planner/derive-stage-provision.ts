@@ -32,6 +32,16 @@ export function deriveStageProvision(plan: RunPlan, stageIndex: number): Project
 }
 
 /**
+ * `deriveStageProvision` of one plan, for as long as that stays as it is: looks through it once. Provisions share the parts that
+ * they are told alike, an edge's object spec among them: they are messages to send, not to change.
+ */
+export function stageProjector(plan: RunPlan): (stageIndex: number) => ProjectionOutcome {
+  const records = indexedRecords(plan);
+  const readers = provisionReaders();
+  return (stageIndex) => guarded(() => project(plan, stageIndex, records, readers));
+}
+
+/**
  * The provisions of all stages, in the order of `plan.stages`, or the first rejection: never a part of a run. For each
  * stage it gives what deriveStageProvision gives, in time linear in the plan. Provisions share the parts that they are told
  * alike, an edge's object spec among them: they are messages to send, not to change.
