@@ -43,6 +43,7 @@ export function deleteNode(draft: Draft, call: CallId, nodeId: NodeId): void {
   if (contact && !contact.lost) loseNode(draft, nodeId, contact, `node "${node.name}" was deleted`);
   fenceStages(draft, nodeId);
   draft.deleteNode(nodeId);
+  if (nodeId > draft.cluster.goneNodeId) draft.cluster = { ...draft.cluster, goneNodeId: nodeId };
   draft.say('info', 'node deleted', { nodeId, nodeName: node.name });
   draft.answer(call, { kind: 'deleted' });
 }

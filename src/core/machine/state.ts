@@ -207,6 +207,8 @@ export interface ClusterState {
   readonly revision: Revision;
   readonly nextRunId: RunId;
   readonly nextNodeId: NodeId;
+  /** Whose ids go up to here may be gone: none of these is pinned again. */
+  readonly goneNodeId: NodeId;
 }
 
 /** Everything the orchestrator knows. The loop owns it; the machine only reads it through a draft. */

@@ -28,6 +28,7 @@ export class WorldInMemory {
       revision: revision(0n),
       nextRunId: runId(1n),
       nextNodeId: nodeId(2n),
+      goneNodeId: nodeId(1n),
     };
     this.world = this.open({
       cluster,
