@@ -46,6 +46,10 @@ const verbs: readonly (readonly [RegExp, Telling])[] = [
   [/^(\S+) refuses delivery (\d+) with (\w+)$/, (s, w) => s.refuse(w[0]!, w[1]!, w[2]!)],
   [/^(\S+) reports (\w+) (\d+\/\d+ g\d+)(?: (\w+))?$/, (s, w) => s.report(w[0]!, w[1]!, w[2]!, w[3]!)],
   [/^(\d+) s pass$/, (s, w) => s.pass(Number(w[0]) * 1000)],
+  [
+    /^the wall clock is set (\d+) s (ahead|back)$/,
+    (s, w) => s.setClock(Number(w[0]) * (w[1] === 'back' ? -1000 : 1000)),
+  ],
   [/^the orchestrator restarts$/, (s) => s.restart()],
   [/^the data folder is copied$/, (s) => s.copy()],
   [/^the copy is put back$/, (s) => s.putBack(false)],
@@ -206,6 +210,10 @@ class Story {
 
   pass(milliseconds: number): void {
     this.memory.pass(milliseconds, () => this.observe());
+  }
+
+  setClock(milliseconds: number): void {
+    this.memory.wallAhead += milliseconds;
   }
 
   restart(): void {

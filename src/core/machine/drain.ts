@@ -10,9 +10,11 @@ import { liveStages } from './pool.js';
 import { faultRun } from './run-lifecycle.js';
 import { isLive } from './run-transitions.js';
 import type { NodeState, RunState, StageState } from './state.js';
+import { followWallClock } from './wall-clock.js';
 
 /** Begins to free a node, or gives its drain another deadline. @param deadline milliseconds from now */
 export function drainNode(draft: Draft, call: CallId, nodeId: NodeId, deadline: number): void {
+  followWallClock(draft);
   const node = draft.node(nodeId);
   if (!node) return draft.answer(call, { kind: 'unknown-node', nodeId });
   draft.putNode({ ...node, drainUntil: wallMillis(draft.wall + deadline) });
@@ -22,6 +24,7 @@ export function drainNode(draft: Draft, call: CallId, nodeId: NodeId, deadline: 
 
 /** Moves what fits elsewhere, ends what is left at the deadline, and looks again later when something still waits. */
 export function advanceDrain(draft: Draft, id: NodeId): void {
+  followWallClock(draft);
   const node = draft.node(id);
   if (node?.drainUntil === undefined) return;
   const timeLeft = node.drainUntil - draft.wall;

@@ -214,6 +214,8 @@ export interface ClusterState {
 /** Everything the orchestrator knows. The loop owns it; the machine only reads it through a draft. */
 export interface World {
   cluster: ClusterState;
+  /** Milliseconds that the wall clock showed beyond the one that never goes back, when a drain was last looked at. */
+  wallAhead?: number | undefined;
   readonly nodes: Map<NodeId, NodeState>;
   readonly nodeByInstance: Map<string, NodeId>;
   readonly nodeByName: Map<string, NodeId>;
