@@ -33,6 +33,7 @@ const verbs: readonly (readonly [RegExp, Telling])[] = [
   [/^create run (\S+) on (\w+(?:, \w+)*)$/, (s, w) => s.createRun(w[0]!, w[1]!.split(', '))],
   [/^create one-shot run (\S+) on ([\w, ]+)$/, (s, w) => s.createRun(w[0]!, w[1]!.split(', '), 'Tell me a story.')],
   [/^the token endpoint of run (\d+ g\d+) is ready$/, (s, w) => s.endpointReady(w[0]!)],
+  [/^no answer of run (\d+ g\d+) is under way$/, (s, w) => s.post({ kind: 'token-endpoint-quiet', ...runOf(w[0]!) })],
   [/^the token endpoint of run (\d+ g\d+) is lost with (\w+)$/, (s, w) => s.endpointLost(w[0]!, w[1]!)],
   [/^the answer of run (\d+ g\d+) ends with (\w+)$/, (s, w) => s.answerEnds(w[0]!, w[1]!)],
   [/^the prompt of run (\d+ g\d+) is refused$/, (s, w) => s.refusePrompt(w[0]!)],
@@ -343,6 +344,8 @@ function effectText(effect: Effect): string | undefined {
       return `close   token endpoint of run ${effect.runId} g${effect.generation} (${effect.reason})`;
     case 'begin-answer':
       return `begin   answer of run ${effect.runId} g${effect.generation}`;
+    case 'await-quiet':
+      return `await   quiet of run ${effect.runId} g${effect.generation}`;
     case 'arm':
       return undefined;
   }

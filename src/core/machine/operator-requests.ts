@@ -1,5 +1,6 @@
 import type { NodeId, RunId } from '../ids.js';
 import type { Draft } from './draft.js';
+import { endDrain } from './drain.js';
 import type { CallId } from './events.js';
 import { fenceStages, loseNode } from './grace.js';
 import { moveRun } from './run-lifecycle.js';
@@ -29,6 +30,7 @@ export function cordonNode(draft: Draft, call: CallId, nodeId: NodeId, cordoned:
   const node = draft.node(nodeId);
   if (!node) return draft.answer(call, { kind: 'unknown-node', nodeId });
   const drainUntil = cordoned ? node.drainUntil : undefined;
+  if (drainUntil === undefined) endDrain(draft, nodeId);
   if (node.cordoned !== cordoned || node.drainUntil !== drainUntil) draft.putNode({ ...node, cordoned, drainUntil });
   draft.answer(call, { kind: 'node', nodeId });
 }

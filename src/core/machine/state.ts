@@ -126,6 +126,8 @@ export interface RunVolatile {
   readonly loadedSince?: Millis | undefined;
   /** When it was last tried whether the run fits beside a node that is drained. */
   readonly moveTriedAt?: Millis | undefined;
+  /** It is about to move off a node that is drained: it takes no prompt, and goes once no answer is under way. */
+  readonly moving?: { readonly since: Millis; readonly isQuiet: boolean } | undefined;
   /** When a run that is to begin again does. */
   readonly restartAt?: Millis | undefined;
 }
