@@ -194,6 +194,7 @@ function openSession(draft: Draft, session: SessionId, hello: Hello, id: NodeId)
     nodeId: id,
     nextDeliveryId: 1n,
     unanswered: new Map(),
+    ending: [],
   });
   draft.putContact(id, {
     session,

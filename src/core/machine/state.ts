@@ -176,6 +176,8 @@ export interface SessionState {
   readonly nextDeliveryId: bigint;
   /** Provisions that wait for Ack or Nack. */
   readonly unanswered: ReadonlyMap<bigint, UnansweredDelivery>;
+  /** What its agent brought along of runs that do not need it: told to end, and not known to have. */
+  readonly ending: readonly StageKey[];
 }
 
 export interface UnansweredDelivery {
