@@ -18,6 +18,7 @@ type Telling = (story: Story, words: readonly string[]) => void;
 /** What may happen in a story. The groups of the pattern are the words that the telling gets. */
 const verbs: readonly (readonly [RegExp, Telling])[] = [
   [/^node (\S+) joins( from another process)?(?: holding (.+))?$/, (s, w) => s.join(w[0]!, w[1] !== '', w[2]!)],
+  [/^node (\S+) joins as node (\d+)$/, (s, w) => s.join(w[0]!, false, '', BigInt(w[1]!))],
   [/^(\S+)'s stream breaks$/, (s, w) => s.endSession(w[0]!, false)],
   [/^(\S+) says goodbye$/, (s, w) => s.endSession(w[0]!, true)],
   [/^(\S+) sends a heartbeat$/, (s, w) => s.heartbeat(w[0]!)],
@@ -112,7 +113,7 @@ class Story {
     this.observe();
   }
 
-  join(name: string, anotherProcess: boolean, holding: string): void {
+  join(name: string, anotherProcess: boolean, holding: string, pinnedNodeId = 0n): void {
     const session = sessionId(`${name}-${this.sessions.size + 1}`);
     this.sessions.set(`${name} ${session}`, session);
     const held = holding === '' ? [] : holding.split(', ').map(heldStage);
@@ -122,7 +123,7 @@ class Story {
     this.post({
       kind: 'hello-received',
       session,
-      hello: sampleHello(name, { held, clusterId, highestEpoch, processId }),
+      hello: sampleHello(name, { held, clusterId, highestEpoch, processId, pinnedNodeId }),
     });
   }
 
