@@ -5,9 +5,9 @@ import { beta, running } from './two-stage-run.js';
 const DAY = 24 * 60 * 60_000;
 
 it.each([
-  ['a lease ends', 300_000, 'STOPPED'],
-  ['leases never end', 0, 'LOST'],
-])('where %s, what a node that never returns held is then %s', (_, lease, phase) => {
+  ['a lease ends', 'STOPPED', 300_000],
+  ['leases never end', 'LOST', 0],
+])('where %s, what a node that never returns held is then %s', (_, phase, lease) => {
   const memory = running('', { lease });
   memory.step({ kind: 'session-ended', session: beta, goodbye: false });
   memory.pass(DAY);
