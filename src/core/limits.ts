@@ -102,6 +102,10 @@ export const limits = {
   planPauseMillis: 20,
   /** Milliseconds between two looks whether a run fits beside a node that is drained. */
   drainCheckMillis: 5000,
+  /** Milliseconds that a run which is to move off a drained node lets its answers go on; it takes no prompt meanwhile. */
+  moveAnswersMillis: 30_000,
+  /** Milliseconds by which the wall clock may be corrected, in all, before a drain follows it. */
+  wallJumpMillis: 2000,
   /** Milliseconds that a drain may take. */
   drainMillis: 30 * 24 * 60 * 60_000,
 

@@ -42,10 +42,18 @@ export interface OpenLoop {
   stop(): void;
 }
 
-/** Everything that was stored, under an epoch of its own: nothing is sent before that one is committed (I5). */
-export function beginEpoch(store: Store, logger: Logger): StoredWorld {
+/**
+ * Everything that was stored, under an epoch of its own: nothing is sent before that one is committed (I5).
+ *
+ * @param draw a whole number below the one given
+ */
+export function beginEpoch(
+  store: Store,
+  logger: Logger,
+  draw: (below: number) => number = (below) => randomInt(below),
+): StoredWorld {
   const stored = store.load();
-  const cluster = nextCluster(stored.cluster, store.isBackup, logger);
+  const cluster = store.isBackup ? clusterOfBackup(stored.cluster, logger, draw) : nextCluster(stored.cluster);
   store.commit({
     cluster,
     nodes: [],
@@ -63,11 +71,14 @@ export function beginEpoch(store: Store, logger: Logger): StoredWorld {
   return { ...stored, cluster };
 }
 
-/** The cluster of this start: a new epoch (I5), and after a backup was put back ids that nobody has seen (I3). */
-function nextCluster(stored: ClusterState, isBackup: boolean, logger: Logger): ClusterState {
-  if (!isBackup) return { ...stored, epoch: stored.epoch + 1n };
+function nextCluster(stored: ClusterState): ClusterState {
+  return { ...stored, epoch: stored.epoch + 1n };
+}
+
+/** After a backup was put back: beside a new epoch (I5) ids that nobody has seen (I3). */
+function clusterOfBackup(stored: ClusterState, logger: Logger, draw: (below: number) => number): ClusterState {
   // Drawn, for the same backup may have been put back before; a life begun then is lost too.
-  const skipped = limits.lostEpochs + BigInt(randomInt(limits.epochDraw));
+  const skipped = limits.lostEpochs + BigInt(draw(limits.epochDraw));
   const cluster = stepOver(stored, stored.epoch + skipped);
   const { epoch, nextRunId, nextNodeId } = cluster;
   logger.warn({ epoch, nextRunId, nextNodeId }, 'started from a backup: epoch and ids step over what came after it');

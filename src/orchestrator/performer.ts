@@ -80,6 +80,8 @@ function performOne({ sessions, timers, endpoints, loop, logger }: Outside, effe
       return endpoints.close(effect.runId, effect.generation, effect.reason);
     case 'begin-answer':
       return endpoints.beginAnswer(effect.runId, effect.generation);
+    case 'await-quiet':
+      return endpoints.awaitQuiet(effect.runId, effect.generation);
     case 'say':
       return logger[effect.level](effect.fields, effect.message);
   }
@@ -91,6 +93,7 @@ function abandonOne({ clock, sessions, loop }: Outside, event: ClusterEvent, err
     case 'session-ended':
     case 'token-endpoint-ready':
     case 'token-endpoint-lost':
+    case 'token-endpoint-quiet':
     case 'answer-ended':
     case 'answer-failed':
       clock.after(limits.turnRetryMillis, () => loop().post(event));

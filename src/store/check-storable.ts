@@ -8,7 +8,8 @@ import type { Changes } from '../core/machine/changes.js';
  */
 export function checkStorable(changes: Changes): void {
   const { cluster } = changes;
-  for (const counter of ['epoch', 'revision', 'nextRunId', 'nextNodeId'] as const) check(cluster[counter], counter);
+  for (const counter of ['epoch', 'revision', 'nextRunId', 'nextNodeId', 'goneNodeId'] as const)
+    check(cluster[counter], counter);
   for (const node of changes.nodes) check(node.nodeId, 'node id');
   for (const { after } of changes.runs) {
     check(after.runId, 'run id');

@@ -9,5 +9,6 @@ export function firstCluster(clusterId: string): ClusterState {
     revision: revision(0n),
     nextRunId: runId(1n),
     nextNodeId: nodeId(ORCHESTRATOR_NODE_ID + 1n),
+    goneNodeId: ORCHESTRATOR_NODE_ID,
   };
 }

@@ -149,8 +149,8 @@ export class CrashStory {
   }
 
   /** Before any agent is back the new process is where the old one was, one epoch later (I11). */
-  private async expectEquivalent({ cluster, runs }: StoredWorld): Promise<void> {
-    for (const stored of runs.slice(-3)) {
+  private async expectEquivalent(before: StoredWorld): Promise<void> {
+    for (const stored of before.runs.slice(-3)) {
       const { run } = await unaryCall(this.client, Service.getRun, { runId: stored.runId });
       expect(run?.phase).toBe(wireRunPhase(stored.phase));
       expect(run?.outcome).toBe(wireRunOutcome(stored.outcome));
@@ -158,15 +158,15 @@ export class CrashStory {
         stored.stages.map((stage) => wireStagePhase(stage.phase)),
       );
     }
-    const after = this.readStoreBeside();
-    expect(after).toEqual({ ...cluster, epoch: cluster.epoch + 1n });
+    const { cluster } = before;
+    expect(this.readStoreBeside()).toEqual({ ...before, cluster: { ...cluster, epoch: cluster.epoch + 1n } });
   }
 
-  private readStoreBeside(): StoredWorld['cluster'] {
+  private readStoreBeside(): StoredWorld {
     const store = openSqliteStore(this.dataFolder, { newClusterId: () => 'never' });
-    const { cluster } = store.load();
+    const world = store.load();
     store.close();
-    return cluster;
+    return world;
   }
 
   private async create(requestId: string): Promise<bigint> {

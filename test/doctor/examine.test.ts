@@ -8,7 +8,7 @@ import { saveIdentity } from '../../src/agent/identity.js';
 import type { Check, Subject } from '../../src/doctor/check.js';
 import { examine } from '../../src/doctor/examine.js';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
-import { createRunChanges } from '../store/sample-changes.js';
+import { createRunChanges, sampleRecord } from '../store/sample-changes.js';
 import { runSecured } from '../support/secured-orchestrator.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -55,6 +55,15 @@ describe('a data folder', () => {
     expect(await found('database', { dataFolder })).toMatch(/^ok: whole, version \d+, revision 5, /);
     expect(await found('data folder', { dataFolder })).toBe(`ok: ${dataFolder}, for its owner alone`);
     expect(contentOf(dataFolder)).toEqual(before);
+  });
+
+  it('tells how far back its audit log goes', async () => {
+    const dataFolder = folderWithDatabase();
+    expect(await found('database', { dataFolder })).toContain('no audit record');
+    const store = openSqliteStore(dataFolder, { newClusterId: () => 'cluster' });
+    store.addAudit([sampleRecord(Date.UTC(2026, 0, 2)), sampleRecord(Date.UTC(2026, 0, 3))]);
+    store.close();
+    expect(await found('database', { dataFolder })).toContain('2 audit records since 2026-01-02T00:00:00.000Z');
   });
 
   it('is named with what is wrong with it', async () => {

@@ -1,11 +1,13 @@
+import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { RunOutcome, RunPhase, StageFaultReason } from '../../gen/stageplane/v1/run.js';
+import { TextDoneReason } from '../../gen/stageplane/v1/token_endpoint.js';
 import { nodesReady } from '../../src/demo/wait-for.js';
 import { Child, stageplane } from '../cli/child.js';
 import { getRun, watchUntil } from '../support/running-orchestrator.js';
 import { answerOf, generate } from './ask.js';
 import { Cluster } from './cluster.js';
-import { storyModel } from './story.js';
+import { storyModel, storyPrompt } from './story.js';
 
 const { RUN_PHASE_RUNNING, RUN_PHASE_DONE } = RunPhase;
 
@@ -48,6 +50,36 @@ describe('a run that may begin again', () => {
 
     expect((await stageplane(['runs', 'stop', '1', ...at])).code).toBe(0);
     expect((await watching.end()).stdout).toContain('generation 3 on');
+    expect(await cluster.end()).toEqual([]);
+  });
+
+  it('moves off a drained node once the answer that is under way has ended, and begins none meanwhile', async () => {
+    const cluster = await Cluster.start(['alpha', 'beta'], { tiny: storyModel, ownWorkers: true });
+    const { client } = cluster;
+    const at = ['--orchestrator', cluster.address];
+    const words = ['run', cluster.model, '--engine', 'fixture', '--stages', '1', '--restarts', '1', '--until', 'ready'];
+    const context = ['--context', String(storyModel.contextLength)];
+    expect(await stageplane([...words, ...context, ...at])).toMatchObject({ code: 0 });
+    const [stage] = (await getRun(client, 1n)).stages;
+    const { nodeId = 0n, nodeName = '' } = stage ?? {};
+
+    const asked = generate(client, 1n, storyPrompt, 2000)[Symbol.asyncIterator]();
+    await asked.next();
+    const draining = new Child(['nodes', 'drain', nodeName, ...at]);
+    await draining.shown('stdout', 'moves once its answers have ended');
+    await expect(answerOf(generate(client, 1n, 'Why?', 12))).rejects.toMatchObject({
+      code: status.UNAVAILABLE,
+      reason: 'RUN_MOVING',
+    });
+    const { end } = await answerOf({ [Symbol.asyncIterator]: () => asked });
+    expect(end).toMatchObject({ $case: 'done', value: { reason: TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS } });
+
+    expect(await draining.end()).toMatchObject({ code: 0, stdout: expect.stringContaining('is drained') });
+    await watchUntil(client, 1n, RUN_PHASE_RUNNING, (await getRun(client, 1n)).revision - 1n);
+    const moved = await getRun(client, 1n);
+    expect(moved).toMatchObject({ generation: 2, restarts: 0 });
+    expect(moved.stages.map((stage) => stage.nodeId)).not.toContain(nodeId);
+    expect((await answerOf(generate(client, 1n, 'Why?', 12))).tokenIds.length).toBeGreaterThan(0);
     expect(await cluster.end()).toEqual([]);
   });
 

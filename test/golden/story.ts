@@ -18,6 +18,7 @@ type Telling = (story: Story, words: readonly string[]) => void;
 /** What may happen in a story. The groups of the pattern are the words that the telling gets. */
 const verbs: readonly (readonly [RegExp, Telling])[] = [
   [/^node (\S+) joins( from another process)?(?: holding (.+))?$/, (s, w) => s.join(w[0]!, w[1] !== '', w[2]!)],
+  [/^node (\S+) joins as node (\d+)$/, (s, w) => s.join(w[0]!, false, '', BigInt(w[1]!))],
   [/^(\S+)'s stream breaks$/, (s, w) => s.endSession(w[0]!, false)],
   [/^(\S+) says goodbye$/, (s, w) => s.endSession(w[0]!, true)],
   [/^(\S+) sends a heartbeat$/, (s, w) => s.heartbeat(w[0]!)],
@@ -33,6 +34,7 @@ const verbs: readonly (readonly [RegExp, Telling])[] = [
   [/^create run (\S+) on (\w+(?:, \w+)*)$/, (s, w) => s.createRun(w[0]!, w[1]!.split(', '))],
   [/^create one-shot run (\S+) on ([\w, ]+)$/, (s, w) => s.createRun(w[0]!, w[1]!.split(', '), 'Tell me a story.')],
   [/^the token endpoint of run (\d+ g\d+) is ready$/, (s, w) => s.endpointReady(w[0]!)],
+  [/^no answer of run (\d+ g\d+) is under way$/, (s, w) => s.post({ kind: 'token-endpoint-quiet', ...runOf(w[0]!) })],
   [/^the token endpoint of run (\d+ g\d+) is lost with (\w+)$/, (s, w) => s.endpointLost(w[0]!, w[1]!)],
   [/^the answer of run (\d+ g\d+) ends with (\w+)$/, (s, w) => s.answerEnds(w[0]!, w[1]!)],
   [/^the prompt of run (\d+ g\d+) is refused$/, (s, w) => s.refusePrompt(w[0]!)],
@@ -46,6 +48,10 @@ const verbs: readonly (readonly [RegExp, Telling])[] = [
   [/^(\S+) refuses delivery (\d+) with (\w+)$/, (s, w) => s.refuse(w[0]!, w[1]!, w[2]!)],
   [/^(\S+) reports (\w+) (\d+\/\d+ g\d+)(?: (\w+))?$/, (s, w) => s.report(w[0]!, w[1]!, w[2]!, w[3]!)],
   [/^(\d+) s pass$/, (s, w) => s.pass(Number(w[0]) * 1000)],
+  [
+    /^the wall clock is set (\d+) s (ahead|back)$/,
+    (s, w) => s.setClock(Number(w[0]) * (w[1] === 'back' ? -1000 : 1000)),
+  ],
   [/^the orchestrator restarts$/, (s) => s.restart()],
   [/^the data folder is copied$/, (s) => s.copy()],
   [/^the copy is put back$/, (s) => s.putBack(false)],
@@ -107,7 +113,7 @@ class Story {
     this.observe();
   }
 
-  join(name: string, anotherProcess: boolean, holding: string): void {
+  join(name: string, anotherProcess: boolean, holding: string, pinnedNodeId = 0n): void {
     const session = sessionId(`${name}-${this.sessions.size + 1}`);
     this.sessions.set(`${name} ${session}`, session);
     const held = holding === '' ? [] : holding.split(', ').map(heldStage);
@@ -117,7 +123,7 @@ class Story {
     this.post({
       kind: 'hello-received',
       session,
-      hello: sampleHello(name, { held, clusterId, highestEpoch, processId }),
+      hello: sampleHello(name, { held, clusterId, highestEpoch, processId, pinnedNodeId }),
     });
   }
 
@@ -206,6 +212,10 @@ class Story {
 
   pass(milliseconds: number): void {
     this.memory.pass(milliseconds, () => this.observe());
+  }
+
+  setClock(milliseconds: number): void {
+    this.memory.wallAhead += milliseconds;
   }
 
   restart(): void {
@@ -335,6 +345,8 @@ function effectText(effect: Effect): string | undefined {
       return `close   token endpoint of run ${effect.runId} g${effect.generation} (${effect.reason})`;
     case 'begin-answer':
       return `begin   answer of run ${effect.runId} g${effect.generation}`;
+    case 'await-quiet':
+      return `await   quiet of run ${effect.runId} g${effect.generation}`;
     case 'arm':
       return undefined;
   }

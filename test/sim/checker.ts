@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { NodeId } from '../../src/core/ids.js';
 import type { Draft } from '../../src/core/machine/draft.js';
 import type { Effect } from '../../src/core/machine/effects.js';
-import type { Contact, NodeState, RunState, StoredWorld, World } from '../../src/core/machine/state.js';
+import type { ClusterState, Contact, NodeState, RunState, StoredWorld, World } from '../../src/core/machine/state.js';
 import { assertInvariants, Watchdog } from '../core/machine/invariants.js';
 import { storedFrom } from '../core/machine/world-in-memory.js';
 import { checkBounds } from './bounds.js';
@@ -17,8 +17,8 @@ import { WorkerChecker } from './worker-checker.js';
 export class Checker {
   readonly messages: MessageChecker;
   readonly workers: WorkerChecker;
-  readonly #watchdog = new Watchdog();
-  readonly #reservations: Reservations;
+  #watchdog = new Watchdog();
+  #reservations: Reservations;
   /** What the process that ended last knew; undefined when its last commit had no answer. */
   #before: World | undefined;
   #lastRuns = new Map<bigint, RunState>();
@@ -31,6 +31,8 @@ export class Checker {
   #contacts = new Map<NodeId, Contact>();
   #newestEpoch = 0n;
   #epochActedOn = new Map<string, bigint>();
+  /** What a life had come to that was lost with an older copy. */
+  #lost: ClusterState | undefined;
 
   constructor(private readonly sim: Simulation) {
     this.messages = new MessageChecker(sim);
@@ -50,11 +52,21 @@ export class Checker {
     this.#contacts.clear();
   }
 
+  /** An older copy takes the place of the store: of what came after it only the ids count, which nobody may give again. */
+  putBack(lost: ClusterState): void {
+    this.#lost = lost;
+    this.#before = undefined;
+    this.#watchdog = new Watchdog();
+    this.#reservations = new Reservations(this.sim);
+    this.#runOfRequest.clear();
+  }
+
   /** Restart equivalence: what is loaded is what was known, but for what is volatile (I11). */
   orchestratorStarts(stored: StoredWorld): void {
     const { epoch } = stored.cluster;
     if (epoch <= this.#newestEpoch) this.sim.violated('I5', `epoch ${epoch} begins after ${this.#newestEpoch}`);
     this.#newestEpoch = epoch;
+    if (this.#lost) this.#checkStepOver(stored.cluster, this.#lost);
     const before = this.#before && storedFrom(this.#before);
     if (!before) return;
     const same = (what: keyof StoredWorld, a: unknown, b: unknown) => {
@@ -65,6 +77,16 @@ export class Checker {
     same('runs', byId(stored.runs, 'runId'), byId(before.runs, 'runId'));
     same('requests', byId(stored.requests, 'requestId'), byId(before.requests, 'requestId'));
     same('footprints', byId(stored.footprints, 'key'), byId(before.footprints, 'key'));
+  }
+
+  #checkStepOver(cluster: ClusterState, lost: ClusterState): void {
+    for (const counter of ['revision', 'nextRunId', 'nextNodeId'] as const)
+      if (cluster[counter] < lost[counter])
+        this.sim.violated(
+          'I3',
+          `${counter} is ${cluster[counter]} after a backup was put back, and was ${lost[counter]}`,
+        );
+    this.#lost = undefined;
   }
 
   orchestratorStarted(world: World): void {

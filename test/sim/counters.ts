@@ -35,7 +35,7 @@ export const interesting: readonly string[] = [
   ...prefixed('session refused', ['NAME_TAKEN', 'INSTANCE_IN_USE', 'SESSION_REPLACED', 'STOP_DEADLINE', 'NO_WELCOME', 'UNAVAILABLE']),
   'clone refused INSTANCE_IN_USE', 'agent gave up', 'killed while performing', 'loop stalled', 'identity could not be written',
   'LOST then returned', 'fenced', 'mass loss extended the grace', 'stale message ignored', 'epoch stepped over',
-  'report acknowledged again', 'lease ended', 'worker ignored its stop', 'watch resumed', 'reservation exceeded',
+  'report acknowledged again', 'lease ended', 'worker ignored its stop', 'watch resumed', 'watch of all events resumed', 'backup put back', 'reservation exceeded',
   'answer kept of a broken run', 'stage kept over an orchestrator restart', 'several stages on one node',
-  'run began again', 'restart refused', 'remnant settled', 'drain',
+  'run began again', 'restart refused', 'remnant settled', 'drain', 'move waited for answers',
 ];

@@ -64,6 +64,11 @@ class Endpoint implements EdgeEnd {
     });
   }
 
+  /** Of what a SERVING run says only this is simulated: that it may take a while until it says nothing. */
+  awaitQuiet(): void {
+    this.scope.after(this.random.int(1, 60_000), () => this.#say({ kind: 'token-endpoint-quiet', ...this.#name() }));
+  }
+
   /** An answer that was under way is given up, which is said a little later. */
   close(): void {
     if (this.isClosed) return;
@@ -141,6 +146,11 @@ export class Endpoints implements TokenEndpoints {
     if (endpoint.run.mode !== RunMode.RUN_MODE_ONE_SHOT)
       this.sim.violated('I8', `run ${runId} has no prompt to answer`);
     endpoint.answer();
+  }
+
+  awaitQuiet(runId: RunId, generation: number): void {
+    const endpoint = this.running.get(runId);
+    if (endpoint?.run.generation === generation) endpoint.awaitQuiet();
   }
 
   find(): undefined {

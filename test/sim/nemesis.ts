@@ -1,3 +1,4 @@
+import { RunMode } from '../../gen/stageplane/v1/planner.js';
 import { type NodeId, nodeId, runId } from '../../src/core/ids.js';
 import { FaultyAgent, faultyKinds } from './faulty-agent.js';
 import type { Machine } from './machine.js';
@@ -31,6 +32,7 @@ export const verbs = {
   cordon: { weight: 2, act: (sim, { a }) => cordon(sim, a, true) },
   uncordon: { weight: 2, act: (sim, { a }) => cordon(sim, a, false) },
   drain: { weight: 2, act: (sim, { a, b }) => drain(sim, a, b) },
+  'drain under a run that may move': { weight: 3, act: (sim, { a, b, c }) => drainUnderRun(sim, a, b, c) },
   'delete node': { weight: 2, act: (sim, { a, b }) => deleteNode(sim, a, b) },
   'delete node that is cut off': { weight: 1, act: (sim, { a, b }) => deleteCutOff(sim, machineAt(sim, a), b) },
 
@@ -48,6 +50,8 @@ export const verbs = {
   },
   'lose answer of commit': { weight: 1, act: (sim) => sim.store.fail('answer-lost') },
   'lose commit': { weight: 1, act: (sim) => sim.store.fail('write-lost') },
+  'make a backup': { weight: 2, act: (sim) => void (sim.orchestrator.world && sim.store.makeBackup()) },
+  'put the backup back': { weight: 1, act: (sim) => putBack(sim) },
   'crash endpoint': { weight: 2, act: (sim) => sim.orchestrator.endpoints?.crash() },
 
   // --- agents and their machines
@@ -141,9 +145,27 @@ function cordon(sim: Simulation, a: number, cordoned: boolean): void {
 function drain(sim: Simulation, a: number, b: number): void {
   const nodes = sim.nodeIds();
   const id = nodes[Math.floor(a * nodes.length)];
-  if (id === undefined) return;
+  if (id !== undefined) drainNode(sim, id, b * 40_000);
+}
+
+function drainNode(sim: Simulation, id: NodeId, deadline: number): void {
   sim.hit('drain');
-  sim.request((call) => ({ kind: 'node-drain-requested', call, nodeId: id, deadline: Math.floor(b * 40_000) }));
+  sim.request((call) => ({ kind: 'node-drain-requested', call, nodeId: id, deadline: Math.floor(deadline) }));
+}
+
+/** Whoever drained it may think better of it, in the middle of the move. */
+function drainUnderRun(sim: Simulation, a: number, b: number, c: number): void {
+  const runs = [...(sim.orchestrator.world?.runs.values() ?? [])].filter(
+    ({ phase, mode, restart }) => phase === 'RUNNING' && mode === RunMode.RUN_MODE_SERVING && restart?.basis,
+  );
+  const run = runs[Math.floor(a * runs.length)];
+  if (!run) return;
+  const { nodeId } = run.stages[Math.floor(b * run.stages.length)]!;
+  drainNode(sim, nodeId, b * 100_000);
+  if (c > 0.5) return;
+  sim.time.after(c * 60_000, () =>
+    sim.request((call) => ({ kind: 'node-cordon-requested', call, nodeId, cordoned: false })),
+  );
 }
 
 /** An operator should look first whether the machine is really gone: what lives there is nobody's until it returns. */
@@ -170,6 +192,17 @@ function deleteCutOff(sim: Simulation, machine: Machine, b: number): void {
     sim.request((call) => ({ kind: 'node-delete-requested', call, nodeId: id }));
   });
   sim.time.after(32_000 + b * 30_000, () => !machine.scope.isPaused && !machine.isGone && machine.wire.open());
+}
+
+/** An operator stops the orchestrator, restores its data folder, and starts it again. */
+function putBack(sim: Simulation): void {
+  const before = sim.store.cluster;
+  sim.orchestrator.kill();
+  if (!sim.store.putBack()) return;
+  sim.hit('backup put back');
+  const { revision } = sim.store.cluster;
+  sim.checker.putBack(before);
+  for (const watcher of sim.watchers) watcher.putBack(revision);
 }
 
 function stallOrchestrator(sim: Simulation, a: number): void {

@@ -69,7 +69,7 @@ export class OrchestratorProcess {
     const scope = new Scope(sim.time, skew);
     let stored: ReturnType<typeof beginEpoch>;
     try {
-      stored = beginEpoch(sim.store, this.#logger.asLogger);
+      stored = beginEpoch(sim.store, this.#logger.asLogger, (below) => random.int(0, below - 1));
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       sim.time.after(1000, () => this.start());

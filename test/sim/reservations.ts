@@ -1,6 +1,6 @@
 import type { RunId } from '../../src/core/ids.js';
 import type { Draft } from '../../src/core/machine/draft.js';
-import type { RunState, World } from '../../src/core/machine/state.js';
+import type { Remnant, RunState, World } from '../../src/core/machine/state.js';
 import type { Simulation } from './simulation.js';
 
 interface Reservation {
@@ -15,6 +15,8 @@ export class Reservations {
   readonly #held = new Map<string, Reservation>();
   readonly #released = new Set<string>();
   #runs: ReadonlyMap<bigint, RunState> = new Map();
+  /** Nothing was promised before: a store that is older than this book was put back. */
+  #isEmpty = true;
 
   constructor(private readonly sim: Simulation) {}
 
@@ -26,10 +28,12 @@ export class Reservations {
       if (this.#runs.get(run.runId)?.revision !== run.revision) this.#follow(world, run, turn);
     }
     this.#runs = new Map(world.runs);
+    this.#isEmpty = false;
   }
 
   #follow(world: World, run: RunState, turn: Draft | undefined): void {
     let isNew = false;
+    if (this.#isEmpty) for (const remnant of run.remnants) this.#holdRemnant(run.runId, remnant);
     this.#releaseOlder(run, turn);
     for (const stage of run.stages) {
       const name = `${run.runId}/${stage.index}/${run.generation}`;
@@ -45,6 +49,11 @@ export class Reservations {
       this.#held.set(name, { runId, generation, nodeId: stage.nodeId, bytes });
     }
     if (isNew) for (const id of new Set(run.stages.map(({ nodeId }) => nodeId))) this.#checkBudget(world, id);
+  }
+
+  #holdRemnant(runId: RunId, { generation, stage, settings }: Remnant): void {
+    const { index, nodeId } = stage;
+    this.#held.set(`${runId}/${index}/${generation}`, { runId, generation, nodeId, bytes: settings.reservedBytes });
   }
 
   /** Of an earlier generation only what is LOST is still promised. */

@@ -16,7 +16,7 @@ import { whyUnsettled } from './settled.js';
 import { StoreModel } from './store-model.js';
 import { Truth } from './truth.js';
 import { VirtualTime } from './virtual-time.js';
-import { Watcher } from './watcher.js';
+import { RunWatcher, Watcher } from './watcher.js';
 
 const GIB = 1024 ** 3;
 
@@ -113,6 +113,7 @@ export class Simulation {
   run(): SimulationResult {
     try {
       this.orchestrator.start();
+      this.#follow(new Watcher(this, this.random.fork('watcher of all events')));
       for (const machine of this.machines) this.time.after(this.random.int(0, 3000), () => this.startAgent(machine));
       for (const action of this.#actions) this.time.at(action.at, () => perform(this, action));
       this.#until(this.#safetyMillis);
@@ -198,10 +199,15 @@ export class Simulation {
     const { world } = this.orchestrator;
     if (!world || world.cluster.nextRunId === this.#watched) return;
     for (const id of world.runs.keys()) {
-      if (id < this.#watched || this.watchers.length >= 12) continue;
-      this.watchers.push(new Watcher(id, this, this.random.fork(`watcher ${id}`)));
+      if (id < this.#watched || this.watchers.length > 12) continue;
+      this.#follow(new RunWatcher(id, this, this.random.fork(`watcher ${id}`)));
     }
     this.#watched = world.cluster.nextRunId;
+  }
+
+  #follow(watcher: Watcher): void {
+    this.watchers.push(watcher);
+    watcher.watch();
   }
   #watched: bigint = revision(0n);
   #isHealed = false;
@@ -271,9 +277,7 @@ export class Simulation {
   }
 
   #compareWatchers(): void {
-    for (const watcher of this.watchers) {
-      if (this.orchestrator.world?.runs.has(watcher.runId)) watcher.compare();
-    }
+    for (const watcher of this.watchers) watcher.compare();
   }
 }
 

@@ -11,7 +11,7 @@ let runs = 0;
 
 describe('worlds of one to twelve machines keep every invariant, and settle once faults stop', () => {
   const firsts = Array.from({ length: SHARDS }, (_, shard) => 1 + shard * SEEDS);
-  it.each(firsts)(`${SEEDS} seeds from %i on (I1 to I20)`, { timeout: 300_000 }, async (first) => {
+  it.each(firsts)(`${SEEDS} seeds from %i on (I1 to I12, I14 to I20)`, { timeout: 300_000 }, async (first) => {
     const result = await runSeeds({ first, count: SEEDS });
     counters.add(result.counters);
     runs += result.runs;

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../gen/stageplane/v1/run.js';
-import type { RunId } from '../../src/core/ids.js';
+import { type RunId, revision } from '../../src/core/ids.js';
 import type { Changes } from '../../src/core/machine/changes.js';
-import type { ClusterState, RunState, StoredWorld } from '../../src/core/machine/state.js';
+import type { ClusterState, RunAnswer, RunState, StoredWorld } from '../../src/core/machine/state.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
 import type { Store } from '../../src/store/store.js';
 import { StoreError } from '../../src/store/store-error.js';
@@ -17,13 +17,20 @@ export type CommitFault =
   /** It was written; then the process is killed, before anything is sent. */
   | 'killed-after';
 
+interface Backup {
+  readonly world: StoredWorld;
+  readonly events: readonly RunEvent[];
+  readonly answers: readonly RunAnswer[];
+}
+
 /** A disk under a store: it survives the process, and may fail at any commit. */
 export class StoreModel implements Store {
-  readonly #inner: MemoryStore;
+  #inner: MemoryStore;
   #faults: CommitFault[] = [];
   /** What is durable, for whoever checks a turn against it. */
   cluster: ClusterState;
   readonly runs = new Map<RunId, RunState>();
+  #backup: Backup | undefined;
 
   constructor(
     clusterId: string,
@@ -40,6 +47,32 @@ export class StoreModel implements Store {
 
   heal(): void {
     this.#faults = [];
+  }
+
+  makeBackup(): void {
+    const world = this.load();
+    const events = this.#inner.events(revision(0n), Number.MAX_SAFE_INTEGER);
+    const answers = world.runs.flatMap(({ runId }) => {
+      const answer = this.#inner.answer(runId);
+      return answer ? [{ runId, answer }] : [];
+    });
+    this.#backup = { world, events, answers };
+  }
+
+  /** What came after the backup is lost. False when there is none, or it was put back before. */
+  putBack(): boolean {
+    if (!this.#backup) return false;
+    const { world, events, answers } = this.#backup;
+    this.#backup = undefined;
+    const runs = world.runs.map((after) => ({ before: undefined, after }));
+    const nothing = { deletedNodes: [], deletedRuns: [], tokens: new Map(), certificates: new Map(), keys: new Map() };
+    this.#inner = new MemoryStore({ newClusterId: () => world.cluster.clusterId });
+    this.#inner.commit({ ...world, ...nothing, runs, events, answers });
+    this.#inner.isBackup = true;
+    this.cluster = world.cluster;
+    this.runs.clear();
+    for (const run of world.runs) this.runs.set(run.runId, run);
+    return true;
   }
 
   load(): StoredWorld {

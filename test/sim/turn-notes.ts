@@ -10,6 +10,7 @@ export function countTurn(sim: Simulation, world: World, turn: Draft, lastRuns: 
   if (ignoredInAll(turn.ignored) > 0) sim.hit('stale message ignored');
   for (const effect of turn.effects) {
     if (effect.kind === 'say' && effect.message.includes('grace is extended')) sim.hit('mass loss extended the grace');
+    if (effect.kind === 'await-quiet') sim.hit('move waited for answers');
     if (effect.kind === 'close-session') sim.hit(`session refused ${effect.why.reason}`);
   }
   for (const { runId: id, detail } of turn.events) {

@@ -21,6 +21,8 @@ const tokenEndpoints = (post) => ({
   close: () => {},
   beginAnswer: (runId, generation) =>
     setTimeout(() => post({ kind: 'answer-ended', runId, generation, answer }), answerMillis),
+  awaitQuiet: (runId, generation) =>
+    setTimeout(() => post({ kind: 'token-endpoint-quiet', runId, generation }), answerMillis),
   find: () => undefined,
   stop: async () => {},
 });

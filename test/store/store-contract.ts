@@ -107,7 +107,14 @@ export function describeStore(name: string, makePlace: () => StorePlace): void {
 
     test('begins with the cluster it was given, at epoch 0', () => {
       expect(store.load()).toEqual({
-        cluster: { clusterId: 'cluster-of-the-test', epoch: 0n, revision: 0n, nextRunId: 1n, nextNodeId: 2n },
+        cluster: {
+          clusterId: 'cluster-of-the-test',
+          epoch: 0n,
+          revision: 0n,
+          nextRunId: 1n,
+          nextNodeId: 2n,
+          goneNodeId: 1n,
+        },
         nodes: [],
         runs: [],
         requests: [],

@@ -4,6 +4,7 @@ export function readyEndpoints(post) {
     open: ({ runId, generation }) => post({ kind: 'token-endpoint-ready', runId, generation }),
     close: () => {},
     beginAnswer: () => {},
+    awaitQuiet: (runId, generation) => post({ kind: 'token-endpoint-quiet', runId, generation }),
     find: () => undefined,
     stop: async () => {},
   };

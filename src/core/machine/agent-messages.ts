@@ -43,7 +43,8 @@ export function stageReported(draft: Draft, session: SessionId, report: StageRep
   };
   const stage = findStage(draft, key)?.stage;
   if (stage?.nodeId === state.nodeId) takeReport(draft, key, report);
-  else if (!takeLastWord(draft, key, report, state)) draft.ignored[stage ? 'foreign-stage' : 'old-generation'] += 1;
+  else if (!takeLastWord(draft, key, report, state) && !takeForeignEnd(draft, key, report, state))
+    draft.ignored[stage ? 'foreign-stage' : 'old-generation'] += 1;
   if (report.report?.$case === 'loading') return;
   draft.send(session, { $case: 'reportAck', value: { reportIds: [report.reportId] } });
 }
@@ -52,6 +53,17 @@ export function stageReported(draft: Draft, session: SessionId, report: StageRep
 function takeLastWord(draft: Draft, key: StageKey, { report }: StageReport, { nodeId }: SessionState): boolean {
   if (report?.$case !== 'stopped' || findRemnant(draft, key)?.stage.nodeId !== nodeId) return false;
   return settleRemnant(draft, key, 'stage-stopped');
+}
+
+function takeForeignEnd(draft: Draft, key: StageKey, { report }: StageReport, state: SessionState): boolean {
+  const ending = state.ending.filter((other) => !isSame(other, key));
+  if (report?.$case !== 'stopped' || ending.length === state.ending.length) return false;
+  draft.putSession({ ...state, ending });
+  return true;
+}
+
+function isSame(a: StageKey, b: StageKey): boolean {
+  return a.runId === b.runId && a.stageIndex === b.stageIndex && a.generation === b.generation;
 }
 
 function takeReport(draft: Draft, key: StageKey, { report }: StageReport): void {

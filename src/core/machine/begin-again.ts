@@ -34,13 +34,17 @@ export function restartDue(draft: Draft, id: RunId): void {
 }
 
 /**
- * A node that was lost and is back is ending what it held: beside that no worker of a new generation may begin (I3). An
+ * A node that is back, having been lost, deleted or forgotten by an older copy, is ending what it held: beside that no worker of a new generation may begin (I3). An
  * agent that takes longer than a stop may is no better than one out of contact.
  */
-function isEndingStill(draft: Draft, { stages, remnants }: RunState): boolean {
-  return [...stages, ...remnants.map(({ stage }) => stage)].some(({ phase, nodeId }) => {
-    const since = draft.contact(nodeId)?.reconciledAt;
-    return phase === 'LOST' && since !== undefined && draft.now < since + draft.rules.timings.stop;
+function isEndingStill(draft: Draft, { runId, stages, remnants }: RunState): boolean {
+  const lost = [...stages, ...remnants.map(({ stage }) => stage)].filter(({ phase }) => phase === 'LOST');
+  const away = new Set(lost.map(({ nodeId }) => nodeId));
+  return [...draft.allNodeIds()].some((id) => {
+    const { session, reconciledAt } = draft.contact(id) ?? {};
+    if (reconciledAt === undefined || draft.now >= reconciledAt + draft.rules.timings.stop) return false;
+    const ending = session === undefined ? [] : (draft.session(session)?.ending ?? []);
+    return away.has(id) || ending.some((key) => key.runId === runId);
   });
 }
 

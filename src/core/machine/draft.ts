@@ -46,6 +46,7 @@ export interface StageProgress {
  */
 export class Draft {
   cluster: ClusterState;
+  wallAhead: number | undefined;
   readonly effects: Effect[] = [];
   readonly events: RunEvent[] = [];
   /** Nodes that may be owed something. */
@@ -75,6 +76,7 @@ export class Draft {
     readonly rules: Rules,
   ) {
     this.cluster = base.cluster;
+    this.wallAhead = base.wallAhead;
     this.dirtyNodes = new Set(base.undispatched);
     this.access = new AccessDraft(base);
   }
@@ -284,6 +286,7 @@ export class Draft {
   /** Makes the turn the world's truth. Called once, after the commit (I4). */
   applyTo(world: World): void {
     world.cluster = this.cluster;
+    world.wallAhead = this.wallAhead;
     world.undispatched = this.undispatched;
     addIgnored(world.ignored, this.ignored);
     for (const [id, node] of this.nodes) replaceNode(world, id, node);

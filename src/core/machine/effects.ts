@@ -30,6 +30,8 @@ export type Effect =
     }
   /** The prompt of a ONE_SHOT run is due; `answer-ended` or `answer-failed` follows. */
   | { readonly kind: 'begin-answer'; readonly runId: RunId; readonly generation: number }
+  /** `token-endpoint-quiet` follows when no answer of a SERVING run is under way. */
+  | { readonly kind: 'await-quiet'; readonly runId: RunId; readonly generation: number }
   | {
       readonly kind: 'say';
       readonly level: 'info' | 'warn';

@@ -134,6 +134,8 @@ export type ClusterEvent =
       readonly generation: number;
       readonly answer: TextAnswer;
     }
+  /** No answer of a SERVING run is under way. */
+  | { readonly kind: 'token-endpoint-quiet'; readonly runId: RunId; readonly generation: number }
   /** It cannot be answered. */
   | { readonly kind: 'answer-failed'; readonly runId: RunId; readonly generation: number; readonly fault: StageFault }
   | { readonly kind: 'timer-fired'; readonly timer: Timer }

@@ -1,5 +1,6 @@
 import type { NodeId, RunId } from '../ids.js';
 import type { Draft } from './draft.js';
+import { endDrain } from './drain.js';
 import type { CallId } from './events.js';
 import { fenceStages, loseNode } from './grace.js';
 import { moveRun } from './run-lifecycle.js';
@@ -29,6 +30,7 @@ export function cordonNode(draft: Draft, call: CallId, nodeId: NodeId, cordoned:
   const node = draft.node(nodeId);
   if (!node) return draft.answer(call, { kind: 'unknown-node', nodeId });
   const drainUntil = cordoned ? node.drainUntil : undefined;
+  if (drainUntil === undefined) endDrain(draft, nodeId);
   if (node.cordoned !== cordoned || node.drainUntil !== drainUntil) draft.putNode({ ...node, cordoned, drainUntil });
   draft.answer(call, { kind: 'node', nodeId });
 }
@@ -43,6 +45,7 @@ export function deleteNode(draft: Draft, call: CallId, nodeId: NodeId): void {
   if (contact && !contact.lost) loseNode(draft, nodeId, contact, `node "${node.name}" was deleted`);
   fenceStages(draft, nodeId);
   draft.deleteNode(nodeId);
+  if (nodeId > draft.cluster.goneNodeId) draft.cluster = { ...draft.cluster, goneNodeId: nodeId };
   draft.say('info', 'node deleted', { nodeId, nodeName: node.name });
   draft.answer(call, { kind: 'deleted' });
 }

@@ -29,8 +29,7 @@ export function reconcile(draft: Draft, id: NodeId, session: SessionId, held: re
     }
     const found = findStage(draft, key);
     if (!found || found.stage.nodeId !== id || found.stage.phase === 'STOPPED') {
-      if (entry.phase !== HeldStagePhase.HELD_STAGE_PHASE_STOPPED)
-        sendStop(draft, session, key, 'no run needs this stage');
+      if (entry.phase !== HeldStagePhase.HELD_STAGE_PHASE_STOPPED) endForeign(draft, session, key);
       continue;
     }
     seen.add(nameOf(key));
@@ -48,6 +47,13 @@ export function reconcile(draft: Draft, id: NodeId, session: SessionId, held: re
     settleRun(draft, run.runId);
     armEdges(draft, run.runId);
   }
+}
+
+/** Of a generation that was lost with an older copy, or on a node that was deleted: no other begins beside it (I3). */
+function endForeign(draft: Draft, session: SessionId, key: StageKey): void {
+  sendStop(draft, session, key, 'no run needs this stage');
+  const state = draft.session(session);
+  if (state && draft.run(key.runId)) draft.putSession({ ...state, ending: [...state.ending, key] });
 }
 
 /** An entry of the inventory counts as the reports that led there. */

@@ -118,16 +118,19 @@ function refuseHello(draft: Draft, hello: Hello, known: NodeState | undefined): 
 
 function refusePin(draft: Draft, hello: Hello, known: NodeState | undefined): SessionRefusal | undefined {
   const pin = hello.pinnedNodeId;
+  const { goneNodeId, nextNodeId } = draft.cluster;
   const problem = known
     ? pin !== 0n && pin !== known.nodeId && `agent "${hello.name}" already is node ${known.nodeId}, not ${pin}`
     : pin === 1n
       ? 'node id 1 is the orchestrator itself'
-      : pin !== 0n && draft.node(nodeId(pin)) && `node id ${pin} belongs to another agent`;
+      : pin !== 0n && draft.node(nodeId(pin))
+        ? `node id ${pin} belongs to another agent`
+        : pin !== 0n && pin <= goneNodeId && `node id ${pin} may have been that of a node that is gone`;
   if (problem) {
     return {
       code: 'ALREADY_EXISTS',
       reason: 'NODE_ID_TAKEN',
-      message: `${problem}: leave out --node-id or name a free one`,
+      message: `${problem}: leave out --node-id, or name one from ${nextNodeId} on`,
     };
   }
   if (pin >= limits.claimedCounter) {
@@ -191,6 +194,7 @@ function openSession(draft: Draft, session: SessionId, hello: Hello, id: NodeId)
     nodeId: id,
     nextDeliveryId: 1n,
     unanswered: new Map(),
+    ending: [],
   });
   draft.putContact(id, {
     session,

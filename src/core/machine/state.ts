@@ -126,6 +126,8 @@ export interface RunVolatile {
   readonly loadedSince?: Millis | undefined;
   /** When it was last tried whether the run fits beside a node that is drained. */
   readonly moveTriedAt?: Millis | undefined;
+  /** It is about to move off a node that is drained: it takes no prompt, and goes once no answer is under way. */
+  readonly moving?: { readonly since: Millis; readonly isQuiet: boolean } | undefined;
   /** When a run that is to begin again does. */
   readonly restartAt?: Millis | undefined;
 }
@@ -174,6 +176,8 @@ export interface SessionState {
   readonly nextDeliveryId: bigint;
   /** Provisions that wait for Ack or Nack. */
   readonly unanswered: ReadonlyMap<bigint, UnansweredDelivery>;
+  /** What its agent brought along of runs that do not need it: told to end, and not known to have. */
+  readonly ending: readonly StageKey[];
 }
 
 export interface UnansweredDelivery {
@@ -207,11 +211,15 @@ export interface ClusterState {
   readonly revision: Revision;
   readonly nextRunId: RunId;
   readonly nextNodeId: NodeId;
+  /** Whose ids go up to here may be gone: none of these is pinned again. */
+  readonly goneNodeId: NodeId;
 }
 
 /** Everything the orchestrator knows. The loop owns it; the machine only reads it through a draft. */
 export interface World {
   cluster: ClusterState;
+  /** Milliseconds that the wall clock showed beyond the one that never goes back, when a drain was last looked at. */
+  wallAhead?: number | undefined;
   readonly nodes: Map<NodeId, NodeState>;
   readonly nodeByInstance: Map<string, NodeId>;
   readonly nodeByName: Map<string, NodeId>;

@@ -11,12 +11,14 @@ import type { ClusterState, NodeState } from './state.js';
  */
 export function stepOver(cluster: ClusterState, epoch: bigint): ClusterState {
   const ids = (epoch - cluster.epoch) * limits.idsPerLostEpoch;
+  const nextNodeId = nodeId(cluster.nextNodeId + ids);
   return {
     ...cluster,
     epoch,
     revision: revision(cluster.revision + ids),
     nextRunId: runId(cluster.nextRunId + ids),
-    nextNodeId: nodeId(cluster.nextNodeId + ids),
+    nextNodeId,
+    goneNodeId: nodeId(nextNodeId - 1n),
   };
 }
 

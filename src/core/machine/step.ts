@@ -7,7 +7,7 @@ import { createRun } from './create-run.js';
 import { timerFired } from './deadlines.js';
 import { dispatchTo } from './dispatch.js';
 import type { Draft } from './draft.js';
-import { drainNode } from './drain.js';
+import { drainNode, tokenEndpointQuiet } from './drain.js';
 import { enrol } from './enrol.js';
 import type { ClusterEvent } from './events.js';
 import { restartGraces } from './grace.js';
@@ -61,6 +61,8 @@ export function step(draft: Draft, event: ClusterEvent): void {
       return tokenEndpointReady(draft, event.runId, event.generation);
     case 'token-endpoint-lost':
       return tokenEndpointLost(draft, event.runId, event.generation, event.fault);
+    case 'token-endpoint-quiet':
+      return tokenEndpointQuiet(draft, event.runId, event.generation);
     case 'answer-ended':
       return answerEnded(draft, event.runId, event.generation, event.answer);
     case 'answer-failed':

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { formatBytes } from '../../core/format-bytes.js';
 import { limits } from '../../core/limits.js';
 import { databaseFiles } from '../../store/sqlite/database-files.js';
-import { inspectDatabase } from '../../store/sqlite/inspect-database.js';
+import { type DatabaseFacts, inspectDatabase } from '../../store/sqlite/inspect-database.js';
 import { StoreError } from '../../store/store-error.js';
 import { type Check, type Finding, failed, ok, skipped, warning } from '../check.js';
 import { lockState } from '../lock-state.js';
@@ -23,14 +23,24 @@ export const databaseCheck: Check = {
       return skipped(`${formatBytes(size)}; too large to be read here: make a backup, which is`);
     try {
       const inUse = lockState(dataFolder).kind === 'held';
-      const { version, revision } = inspectDatabase(dataFolder, inUse);
-      return logFinding(log, `whole, version ${version}, revision ${revision}, ${formatBytes(size)}`);
+      const facts = inspectDatabase(dataFolder, inUse);
+      const { version, revision } = facts;
+      return logFinding(
+        log,
+        `whole, version ${version}, revision ${revision}, ${auditText(facts)}, ${formatBytes(size)}`,
+      );
     } catch (error) {
       if (error instanceof StoreError) return damaged(error);
       throw error;
     }
   },
 };
+
+function auditText({ auditRecords, auditSince }: DatabaseFacts): string {
+  if (auditSince === undefined) return 'no audit record';
+  const records = auditRecords === 1n ? 'audit record' : 'audit records';
+  return `${auditRecords} ${records} since ${new Date(Number(auditSince)).toISOString()}`;
+}
 
 function logFinding(log: string, message: string): Finding {
   const found = statSync(log, { throwIfNoEntry: false });

@@ -16,7 +16,7 @@ import type { WatchHub } from '../watch-hub.js';
 import { causeOfEnd } from './cause-of-end.js';
 import { checkAttach, checkGenerate } from './check-generate.js';
 import { followAnswer, replayAnswer } from './follow-answer.js';
-import { cutOff, neverAnswered, notOneShot, notRunning, notServing, reopening } from './generate-errors.js';
+import { cutOff, moving, neverAnswered, notOneShot, notRunning, notServing, reopening } from './generate-errors.js';
 import { serveAnswer } from './serve-answer.js';
 import type { TokenEndpoints } from './token-endpoints.js';
 
@@ -46,6 +46,7 @@ async function serve(parts: GenerateParts, run: RunState, request: GenerateReque
   if (run.mode !== RunMode.RUN_MODE_SERVING) throw notServing(run);
   checkGenerate(run, request, parts.loop.world.nodes);
   if (run.phase !== 'RUNNING') throw notRunning(run);
+  if (run.volatile.moving) throw moving(run);
   const endpoint = parts.endpoints.find(run.runId);
   if (!endpoint?.isReady) throw reopening(run);
   const done = await serveAnswer(endpoint, request, stream);

@@ -24,6 +24,12 @@ export function reopening({ runId }: RunState): RpcError {
   return new RpcError(status.UNAVAILABLE, 'TOKEN_ENDPOINT_OPENING', message);
 }
 
+/** It fits beside a node that is drained, and lets what it has begun to say end. */
+export function moving({ runId }: RunState): RpcError {
+  const message = `run ${runId} is about to move off a node that is drained: try again once it is RUNNING elsewhere`;
+  return new RpcError(status.UNAVAILABLE, 'RUN_MOVING', message);
+}
+
 export function cutOff({ runId }: RunState, why: string): RpcError {
   return new RpcError(status.UNAVAILABLE, 'ANSWER_CUT_OFF', `the answer of run ${runId} was cut off: ${why}`);
 }

@@ -18,6 +18,7 @@ import { TokenRate } from './token-rate.js';
 export interface RunEndpointListener {
   ready(): void;
   lost(fault: StageFault): void;
+  quiet(): void;
   answered(answer: TextAnswer): void;
   refused(fault: StageFault): void;
 }
@@ -52,6 +53,8 @@ export class RunEndpoint {
   #isReady = false;
   #isOver = false;
   #answerId: string | undefined;
+  #underWay = 0;
+  #isQuietAwaited = false;
 
   constructor(
     readonly run: RunState,
@@ -77,14 +80,27 @@ export class RunEndpoint {
   /** Only while it is ready. Gives the id by which the answer is acknowledged and cancelled. */
   generate(request: Omit<GenerateText, 'requestId'>, reader: AnswerReader): string {
     const followed = this.around.followAnswer(reader);
+    this.#underWay += 1;
     return this.#host!.generate(request, {
       delta: (delta) => {
         this.#rate.count(delta.tokenIds.length, performance.now());
         followed.delta(delta);
       },
-      done: (done) => followed.done(done),
-      refused: (refusal) => followed.refused(refusal),
+      done: (done) => {
+        followed.done(done);
+        this.#answerOver();
+      },
+      refused: (refusal) => {
+        followed.refused(refusal);
+        this.#answerOver();
+      },
     });
+  }
+
+  /** Tells once, as soon as no answer is under way. */
+  awaitQuiet(): void {
+    this.#isQuietAwaited = true;
+    this.#tellQuiet();
   }
 
   acknowledge(requestId: string, tokens: number): void {
@@ -152,6 +168,17 @@ export class RunEndpoint {
     if (registered.kind === 'refused') return `the token endpoint of run ${runId}: ${registered.message}`;
     this.#registration = registered.registration;
     return undefined;
+  }
+
+  #answerOver(): void {
+    this.#underWay -= 1;
+    this.#tellQuiet();
+  }
+
+  #tellQuiet(): void {
+    if (!this.#isQuietAwaited || this.#underWay > 0 || this.#isOver) return;
+    this.#isQuietAwaited = false;
+    this.listener.quiet();
   }
 
   #ready(): void {

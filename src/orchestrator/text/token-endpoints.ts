@@ -8,6 +8,7 @@ export interface TokenEndpoints {
   open(run: RunState): void;
   close(runId: RunId, generation: number, reason: string): void;
   beginAnswer(runId: RunId, generation: number): void;
+  awaitQuiet(runId: RunId, generation: number): void;
   /** Undefined when the run has none, which is so when it is not live. */
   find(runId: RunId): RunEndpoint | undefined;
   /** Resolves when no process is left. */
@@ -29,6 +30,7 @@ export class EndpointProcesses implements TokenEndpoints {
     const endpoint = new RunEndpoint(run, this.around, {
       ready: () => this.post({ kind: 'token-endpoint-ready', runId, generation }),
       lost: (fault) => this.post({ kind: 'token-endpoint-lost', runId, generation, fault }),
+      quiet: () => this.post({ kind: 'token-endpoint-quiet', runId, generation }),
       answered: (answer) => this.post({ kind: 'answer-ended', runId, generation, answer }),
       refused: (fault) => this.post({ kind: 'answer-failed', runId, generation, fault }),
     });
@@ -44,6 +46,10 @@ export class EndpointProcesses implements TokenEndpoints {
 
   beginAnswer(runId: RunId, generation: number): void {
     this.#current(runId, generation)?.beginAnswer();
+  }
+
+  awaitQuiet(runId: RunId, generation: number): void {
+    this.#current(runId, generation)?.awaitQuiet();
   }
 
   find(runId: RunId): RunEndpoint | undefined {

@@ -11,6 +11,9 @@ import { withStoreErrors } from './store-error-of.js';
 export interface DatabaseFacts {
   readonly version: number;
   readonly revision: bigint;
+  readonly auditRecords: bigint;
+  /** Milliseconds since 1970, of the oldest record; undefined when there is none. */
+  readonly auditSince: bigint | undefined;
 }
 
 /**
@@ -50,8 +53,18 @@ function read(database: string, folder: string): DatabaseFacts {
     if (answer !== 'ok') throw new StoreError('corrupt', folder, oneLine(answer));
     const revision = db.prepare<[], bigint>('SELECT revision FROM cluster').pluck().get();
     if (revision === undefined) throw new StoreError('corrupt', folder, 'it has no cluster');
-    return { version, revision };
+    return { version, revision, ...auditFacts(db) };
   } finally {
     db.close();
   }
+}
+
+function auditFacts(db: Database.Database): Pick<DatabaseFacts, 'auditRecords' | 'auditSince'> {
+  const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'audit'").get() !== undefined;
+  if (!isThere) return { auditRecords: 0n, auditSince: undefined };
+  const select = db.prepare<[], { records: bigint; since: bigint | null }>(
+    'SELECT count(*) AS records, min(since) AS since FROM audit',
+  );
+  const { records = 0n, since } = select.get() ?? {};
+  return { auditRecords: records, auditSince: since ?? undefined };
 }

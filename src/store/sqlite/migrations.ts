@@ -184,4 +184,8 @@ export const migrations: readonly string[] = [
     expires_at INTEGER              -- NULL for never
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The highest id of a node that was deleted since, or that a restored copy knows nothing of.
+  ALTER TABLE cluster ADD COLUMN gone_node_id INTEGER NOT NULL DEFAULT 1;
+  `,
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Hello } from '../../../gen/stageplane/v1/node_agent_service.js';
-import { sessionId } from '../../../src/core/ids.js';
+import { nodeId, sessionId } from '../../../src/core/ids.js';
 import { limits } from '../../../src/core/limits.js';
 import type { Effect } from '../../../src/core/machine/effects.js';
 import { sampleHello, samplePlan } from './samples.js';
@@ -55,6 +55,23 @@ describe('a Hello', () => {
       /node id 9 belongs to another agent/,
     );
     expect(refusal(hello(memory, 'alpha', { pinnedNodeId: 9n }))?.message).toMatch(/"alpha" already is node 2, not 9/);
+  });
+
+  it('cannot pin the id of a node that was deleted, and others pin theirs in any order', () => {
+    const memory = new WorldInMemory();
+    const deleteNode = (id: bigint) => memory.step({ kind: 'node-delete-requested', call: 1, nodeId: nodeId(id) });
+    const pin = (name: string, id: bigint) => hello(memory, name, { pinnedNodeId: id });
+    const left = pin('alpha', 5n).find((effect) => effect.kind === 'send');
+    memory.step({ kind: 'session-ended', session: left!.session, goodbye: true });
+    expect(welcome(pin('beta', 3n))?.nodeId).toBe(3n);
+    deleteNode(5n);
+    memory.restart();
+    expect(refusal(pin('gamma', 5n))).toMatchObject({
+      reason: 'NODE_ID_TAKEN',
+      message: 'node id 5 may have been that of a node that is gone: leave out --node-id, or name one from 6 on',
+    });
+    expect(welcome(pin('gamma', 6n))?.nodeId).toBe(6n);
+    expect(welcome(hello(memory, 'delta'))?.nodeId).toBe(7n);
   });
 
   it('of a known agent keeps its id, its cordon, and takes a new name', () => {

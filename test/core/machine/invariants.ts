@@ -39,6 +39,8 @@ export function assertInvariants(world: World): void {
       live === (run.volatile.endpoint !== undefined),
       `run ${run.runId} is ${run.phase} with its token endpoint ${run.volatile.endpoint}`,
     );
+    const isDrained = run.stages.some(({ nodeId }) => world.nodes.get(nodeId)?.drainUntil !== undefined);
+    check('I17', !run.volatile.moving || isDrained, `run ${run.runId} takes no prompts, and has nowhere to move from`);
     const unsettled = run.stages.find((stage) => stage.phase !== 'STOPPED' && stage.phase !== 'LOST');
     check(
       'I17',

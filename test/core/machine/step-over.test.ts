@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { nodeId, revision, runId } from '../../../src/core/ids.js';
 import { lostGenerations, stepOver } from '../../../src/core/machine/step-over.js';
 
-const cluster = { clusterId: 'c', epoch: 5n, revision: revision(300n), nextRunId: runId(8n), nextNodeId: nodeId(4n) };
+const cluster = {
+  clusterId: 'c',
+  epoch: 5n,
+  revision: revision(300n),
+  nextRunId: runId(8n),
+  nextNodeId: nodeId(4n),
+  goneNodeId: nodeId(2n),
+};
 
 describe('stepping over', () => {
   it('takes a thousand ids with each epoch, so that two lives of one copy share none', () => {
@@ -13,6 +20,7 @@ describe('stepping over', () => {
       revision: 1_000_300n,
       nextRunId: 1_000_008n,
       nextNodeId: 1_000_004n,
+      goneNodeId: 1_000_003n,
     });
     expect(second!.nextRunId - first!.nextRunId).toBe(1_000_000n);
   });

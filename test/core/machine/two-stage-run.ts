@@ -3,6 +3,7 @@ import { HeldStagePhase } from '../../../gen/stageplane/v1/node_agent_service.js
 import type { StageFaultReason as Reason, StageFault } from '../../../gen/stageplane/v1/run.js';
 import { runId, type SessionId, sessionId } from '../../../src/core/ids.js';
 import type { ClusterEvent } from '../../../src/core/machine/events.js';
+import type { Timings } from '../../../src/core/machine/timings.js';
 import { sampleHello, samplePlan } from './samples.js';
 import { WorldInMemory } from './world-in-memory.js';
 
@@ -11,8 +12,8 @@ export const beta = sessionId('beta-1');
 export const run1 = { runId: runId(1n), generation: 1 };
 
 /** Two stages, on alpha and beta; with a prompt the run is ONE_SHOT. */
-export function created(prompt = ''): WorldInMemory {
-  const memory = new WorldInMemory();
+export function created(prompt = '', timings: Partial<Timings> = {}): WorldInMemory {
+  const memory = new WorldInMemory(timings);
   memory.step({ kind: 'hello-received', session: alpha, hello: sampleHello('alpha') });
   memory.step({ kind: 'hello-received', session: beta, hello: sampleHello('beta') });
   const request = { requestId: 'r', digest: 'r', plan: samplePlan([2n, 3n], prompt) };
@@ -20,8 +21,8 @@ export function created(prompt = ''): WorldInMemory {
   return memory;
 }
 
-export function running(prompt = ''): WorldInMemory {
-  const memory = created(prompt);
+export function running(prompt = '', timings: Partial<Timings> = {}): WorldInMemory {
+  const memory = created(prompt, timings);
   memory.step(ready(alpha, 0), ready(beta, 1), { kind: 'token-endpoint-ready', ...run1 });
   expect(memory.run(1).phase).toBe('RUNNING');
   return memory;

@@ -13,6 +13,8 @@ import { openWorld } from '../../../src/core/machine/world.js';
 export class WorldInMemory {
   world: World;
   now = 1000;
+  /** Milliseconds that the wall clock shows beyond `now`. */
+  wallAhead = 0;
   /** Effects of the last turn. */
   effects: Effect[] = [];
   /** The last turn's draft. */
@@ -28,6 +30,7 @@ export class WorldInMemory {
       revision: revision(0n),
       nextRunId: runId(1n),
       nextNodeId: nodeId(2n),
+      goneNodeId: nodeId(1n),
     };
     this.world = this.open({
       cluster,
@@ -55,7 +58,10 @@ export class WorldInMemory {
 
   draft(): Draft {
     const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-    return new Draft(this.world, millis(this.now), wallMillis(this.now), { timings: this.timings, sha256 });
+    return new Draft(this.world, millis(this.now), wallMillis(this.now + this.wallAhead), {
+      timings: this.timings,
+      sha256,
+    });
   }
 
   /** The next timer that is due until `deadline`, and the time of it. */

@@ -169,6 +169,27 @@ export const bugs: readonly Bug[] = [
     caughtBy: ['I14'],
   },
   {
+    name: 'takes no prompts of a run any more whose node is uncordoned before it moved',
+    file: machine('operator-requests'),
+    replace: 'if (drainUntil === undefined) endDrain(draft, nodeId);',
+    by: '',
+    caughtBy: ['I17'],
+  },
+  {
+    name: 'goes on from a backup as if nothing had come after it',
+    file: 'src/orchestrator/open-loop.ts',
+    replace: 'store.isBackup ?',
+    by: 'store.isBackup && stored.cluster.epoch === 0n ?',
+    caughtBy: ['I3', 'I5', 'I10', 'I12'],
+  },
+  {
+    name: 'tells those who watch all runs of the first event of a turn alone',
+    file: 'src/orchestrator/watch-hub.ts',
+    replace: 'listener(events, revision);',
+    by: 'listener(events.slice(0, 1), revision);',
+    caughtBy: ['I10'],
+  },
+  {
     name: 'agent: says stopped before its worker is gone',
     file: agent('stage-lifecycle'),
     replace: "if (stage.worker !== 'alive') settle(turn, stopping);",

@@ -50,7 +50,14 @@ test('a database of the version before answers keeps all it had, and takes them 
   writeVersion1();
   const store = open();
   const world = store.load();
-  expect(world.cluster).toEqual({ clusterId: 'cluster', epoch: 4n, revision: 3n, nextRunId: 2n, nextNodeId: 4n });
+  expect(world.cluster).toEqual({
+    clusterId: 'cluster',
+    epoch: 4n,
+    revision: 3n,
+    nextRunId: 2n,
+    nextNodeId: 4n,
+    goneNodeId: 1n,
+  });
   expect(world.nodes).toMatchObject([{ nodeId: 2n, name: 'alpha' }]);
   const stages = run.stages.map((stage) => ({ ...stage, phase: 'STOPPING' }));
   const known = { ...run, phase: 'TEARING_DOWN', outcome: 'FAULTED', fidelity: '', stages };
