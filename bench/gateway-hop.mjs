@@ -14,47 +14,40 @@ import { makeKeyPair } from '../dist/src/pki/key-pair.js';
 import { serialNumber } from '../dist/src/pki/serial-number.js';
 import { EdgeDialer } from '../dist/src/worker/edge/edge-dialer.js';
 import { listenForEdge } from '../dist/src/worker/edge/edge-listener.js';
+import { heading, inTurns, ratios, spread } from './figures.mjs';
 
 const ROUNDS = 7;
 const SLICE_MILLIS = 400;
 
 if (process.argv[2] === 'gateway') await serveGateway();
 
-/** @param bytes of one object */
-export async function measureGateways(bytes) {
+/** @param {{ bytes?: number, rounds?: number }} options `bytes` are those of one object */
+export async function measureGateways({ bytes = 32 * 1024, rounds = ROUNDS }) {
+  heading(`hop: objects of ${bytes} bytes through two gateways, medians of ${rounds} rounds`);
   const folder = mkdtempSync(join(tmpdir(), 'gateway-hop-'));
+  const edges = {};
   try {
-    const subjects = [];
-    for (const mode of ['plain', 'mutual TLS']) {
-      subjects.push({ mode, micros: [], rates: [], ...(await edgeThrough(folder, mode, bytes)) });
-    }
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const { once: one, stream, micros, rates } of subjects) {
-        const [took, rate] = [await microsOf(one), await stream()];
-        if (round === 0) continue;
-        micros.push(took);
-        rates.push(rate);
-      }
-    }
-    console.log(`${bytes} bytes an object through two gateways, best and median of ${ROUNDS}`);
-    const [plain, secured] = subjects.map(report);
-    const [time, rate] = [secured.micros / plain.micros, plain.rate / secured.rate];
-    console.log(`mutual TLS takes ${time.toFixed(2)} times as long for one object, and ${rate.toFixed(2)} in a stream`);
-    for (const { end } of subjects) end();
+    for (const mode of ['plain', 'mutual TLS']) edges[mode] = await edgeThrough(folder, mode, bytes);
+    const turns = Object.entries(edges).map(([mode, edge]) => {
+      return [mode, async () => ({ micros: await microsOf(edge.once), rate: await edge.stream() })];
+    });
+    const { quiet: _, ...taken } = await inTurns(rounds, Object.fromEntries(turns));
+    report(taken);
   } finally {
+    for (const edge of Object.values(edges)) edge.end();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function report({ mode, micros, rates }) {
-  const [fast, slow] = [micros.toSorted((a, b) => a - b), rates.toSorted((a, b) => b - a)];
-  const middle = Math.floor(ROUNDS / 2);
-  const megabytes = (rate) => `${(rate / 1e6).toFixed(0)} MB/s`;
-  console.log(
-    `${mode.padEnd(10)} ${fast[0].toFixed(0)} µs an object, median ${fast[middle].toFixed(0)}; ` +
-      `${megabytes(slow[0])} in a stream, median ${megabytes(slow[middle])}`,
-  );
-  return { micros: fast[middle], rate: slow[middle] };
+function report(taken) {
+  const micros = (mode) => taken[mode].map((both) => both.micros);
+  const rates = (mode) => taken[mode].map((both) => both.rate / 1e6);
+  for (const mode of Object.keys(taken)) {
+    spread(`${mode}, one object`, micros(mode), 'µs', 0);
+    spread(`${mode}, in a stream`, rates(mode), 'MB/s', 0);
+  }
+  spread('mutual TLS / plain, time of one object', ratios(micros('mutual TLS'), micros('plain')), '');
+  spread('plain / mutual TLS, rate of a stream', ratios(rates('plain'), rates('mutual TLS')), '');
 }
 
 async function microsOf(one) {

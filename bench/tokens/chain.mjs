@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { GenerateText, OpenTokenEndpoint, TextDoneReason } from '../../dist/gen/stageplane/v1/token_endpoint.js';
 import { WorkerProcess } from '../../dist/src/agent/worker-process.js';
 import { defaultWorkerTimings } from '../../dist/src/agent/worker-timings.js';
+import { limits } from '../../dist/src/core/limits.js';
 import { packageRoot } from '../../dist/src/package-root.js';
+import { descendantsOf } from '../../dist/src/process/descendants.js';
 import { EndpointHost } from '../../dist/src/token-endpoint/endpoint-host.js';
 import { SLICE_FOLDER } from '../../dist/src/worker/engine/llama/slice-settings.js';
+import { processorMillis } from '../processor-time.mjs';
 import { delayedEdge } from './delayed-edge.mjs';
 import { planOf } from './model.mjs';
 
@@ -51,11 +54,14 @@ export async function idleWorker(sliceFolder) {
 
 export class Chain {
   #workers = [];
+  /** Ids of all processes of the chain: stages and token endpoint. */
+  #processes = [];
   #delays = [];
   #host;
 
   /** Settings are those of `planOf`; `delayMillis` is how long every edge takes more than it would. */
   static async start(model, sliceFolder, stageCount, { delayMillis = 0, ...settings } = {}) {
+    const before = new Set(descendantsOf(process.pid));
     const chain = new Chain();
     chain.folder = mkdtempSync(join(tmpdir(), 'chain-'));
     const plan = planOf(model, stageCount, settings);
@@ -75,6 +81,7 @@ export class Chain {
     }
     ready.push(chain.#openEndpoint(model, plan, { outboundSocket: dials(0), inboundSocket: listens(stageCount) }));
     await Promise.all(ready);
+    chain.#processes = descendantsOf(process.pid).filter((pid) => !before.has(pid));
     return chain;
   }
 
@@ -87,7 +94,7 @@ export class Chain {
         delta: ({ text, tokenIds }) => {
           said += text;
           for (const _ of tokenIds) at.push(performance.now());
-          this.#host.acknowledge(id, at.length);
+          if (at.length % limits.tokensPerAcknowledgement === 0) this.#host.acknowledge(id, at.length);
           onToken(at.length, () => this.#host.cancel(id, 'enough'));
         },
         done: (done) => {
@@ -97,6 +104,15 @@ export class Chain {
         refused: ({ message }) => reject(new Error(message)),
       });
     });
+  }
+
+  /** Decodes `tokens` tokens after a first one; gives what one took, and what it took of the processors in all processes. */
+  async burst(tokens) {
+    const processor = [];
+    const request = { prompt: 'Once upon a time', maxTokens: tokens + 1 };
+    const { at } = await this.answer(request, () => processor.push(processorMillis(this.#processes)));
+    const each = (times) => (times.at(-1) - times[0]) / tokens;
+    return { millis: each(at), processorMillis: each(processor) };
   }
 
   endConversation(conversation) {

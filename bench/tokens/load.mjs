@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { inspectModel } from '../../dist/src/gguf/inspect-model.js';
 import { openModel } from '../../dist/src/gguf/open-model.js';
 import { writeTinyModel } from '../../dist/src/gguf/tiny-model.js';
+import { figure, goalAtMost, heading } from '../figures.mjs';
 import { idleWorker } from './chain.mjs';
-import { figure, goalAtMost, heading } from './figures.mjs';
 import { planOf } from './model.mjs';
 
 const STAGES = 3;
@@ -27,8 +27,8 @@ export async function load({ model }) {
     const multiple = (reads, more) =>
       Math.max(...reads.map(({ called, mapped, own }) => (called - program.called + mapped + more) / own));
     figure('the header of the model, which each stage reads once', (header / 1e6).toFixed(1), 'MB');
-    goalAtMost('when its slice is written, without the header', multiple(written, -header), 2);
-    goalAtMost('when its slice is there, without the header', multiple(reused, -header), 1.02);
+    goalAtMost('when its slice is written, without the header', [multiple(written, -header)], 2);
+    goalAtMost('when its slice is there, without the header', [multiple(reused, -header)], 1.02);
     figure('all told, when its slice is written', multiple(written, 0).toFixed(2), '');
     figure('all told, when its slice is there', multiple(reused, 0).toFixed(2), '');
   } finally {
