@@ -12,7 +12,7 @@ import { StageLoop } from '../dist/src/worker/stage-loop.js';
 
 export const echoModes = ['bare', 'edges', 'stage loop'];
 const program = fileURLToPath(import.meta.url);
-/** Gives each row back, as an engine gives its rows. */
+/** Gives each row back, as an engine gives its rows; it is asked for nothing else. @type {any} */
 const echoEngine = { runNext: ({ input }) => ({ kind: 'done', output: input }) };
 
 if (process.argv[1] === program) await echo(process.argv[2], process.argv[3], process.argv[4], Number(process.argv[5]));
@@ -30,7 +30,7 @@ export async function echoChain(folder, mode, processes, bytes) {
   const payload = Buffer.alloc(bytes);
   const once = () =>
     new Promise((resolve) => {
-      arrived = resolve;
+      arrived = () => resolve(undefined);
       dialer.send({ session: 1n, flags: 0, payload });
     });
   return {
@@ -84,7 +84,7 @@ async function ends(inbound, outbound, bytes, onObject, onRoom = () => {}) {
   });
   // The processes are killed one after the other.
   const onFault = () => {};
-  const { listener } = await listenForEdge(inbound, contract, {
+  const listening = await listenForEdge(inbound, contract, {
     onReady: ready,
     onObject: (object) => {
       listener.taken(object);
@@ -93,6 +93,8 @@ async function ends(inbound, outbound, bytes, onObject, onRoom = () => {}) {
     onFault,
     onNote: () => {},
   });
+  if (listening.kind === 'refused') throw new Error(listening.fault.message);
+  const { listener } = listening;
   const dialer = new EdgeDialer(outbound, contract, { onReady: ready, onRoom, onFault, onNote: () => {} });
   return { dialer, connected: bothReady };
 }

@@ -86,7 +86,7 @@ async function edgeThrough(folder, mode, bytes) {
     ready = resolve;
   });
   const silent = { onFault: () => {}, onNote: () => {} };
-  const { listener } = await listenForEdge(path('in'), contract, {
+  const listening = await listenForEdge(path('in'), contract, {
     ...silent,
     onReady: () => {},
     onObject: (object) => {
@@ -94,12 +94,14 @@ async function edgeThrough(folder, mode, bytes) {
       arrived();
     },
   });
+  if (listening.kind === 'refused') throw new Error(listening.fault.message);
+  const { listener } = listening;
   const dialer = new EdgeDialer(path('local2'), contract, { ...silent, onReady: ready, onRoom: () => room() });
   await isReady;
   const object = { session: 1n, flags: 0, payload: randomBytes(bytes) };
   const one = () =>
     new Promise((resolve) => {
-      arrived = resolve;
+      arrived = () => resolve(undefined);
       dialer.send(object);
     });
   const stream = async () => {
@@ -162,6 +164,7 @@ async function twoCredentials() {
   const issued = [2n, 3n].map(async (nodeId) => {
     const pair = await makeKeyPair();
     const key = await readRequest(await requestCertificate(pair));
+    /** @type {import('../dist/src/pki/issue-client.js').ClientSubject} */
     const subject = {
       role: 'agent',
       name: `n${nodeId}`,

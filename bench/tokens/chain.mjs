@@ -53,13 +53,24 @@ export async function idleWorker(sliceFolder) {
 }
 
 export class Chain {
+  /** Of its sockets. @type {string} */
+  folder;
+  /** Rows of one piece of a prompt. @type {number} */
+  microBatch;
   #workers = [];
   /** Ids of all processes of the chain: stages and token endpoint. */
   #processes = [];
   #delays = [];
   #host;
 
-  /** Settings are those of `planOf`; `delayMillis` is how long every edge takes more than it would. */
+  /**
+   * Settings are those of `planOf`; `delayMillis` is how long every edge takes more than it would.
+   *
+   * @param {any} model
+   * @param {string} sliceFolder
+   * @param {number} stageCount
+   * @param {{ delayMillis?: number } & import('./model.mjs').AskedSettings} [options]
+   */
   static async start(model, sliceFolder, stageCount, { delayMillis = 0, ...settings } = {}) {
     const before = new Set(descendantsOf(process.pid));
     const chain = new Chain();
@@ -85,7 +96,12 @@ export class Chain {
     return chain;
   }
 
-  /** Generates; gives `done`, its text, and when each token came, in milliseconds. */
+  /**
+   * Generates; gives `done`, its text, and when each token came, in milliseconds.
+   *
+   * @param {(tokens: number, cancel: () => void) => void} [onToken]
+   * @returns {Promise<any>}
+   */
   answer(request, onToken = () => {}) {
     return new Promise((resolve, reject) => {
       const at = [];
@@ -129,7 +145,11 @@ export class Chain {
 
   #openEndpoint(model, { edges, stages }, sockets) {
     return new Promise((resolve, reject) => {
-      const listener = { ready: resolve, lost: ({ message }) => reject(new Error(message)), healthy: () => {} };
+      const listener = {
+        ready: () => resolve(undefined),
+        lost: ({ message }) => reject(new Error(message)),
+        healthy: () => {},
+      };
       this.#host = new EndpointHost(listener, { timings: defaultWorkerTimings });
       this.#host.open(
         OpenTokenEndpoint.fromPartial({

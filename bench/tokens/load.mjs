@@ -4,12 +4,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inspectModel } from '../../dist/src/gguf/inspect-model.js';
 import { openModel } from '../../dist/src/gguf/open-model.js';
 import { writeTinyModel } from '../../dist/src/gguf/tiny-model.js';
 import { figure, goalAtMost, heading } from '../figures.mjs';
 import { idleWorker } from './chain.mjs';
-import { planOf } from './model.mjs';
+import { inspectionOf, planOf } from './model.mjs';
 
 const STAGES = 3;
 
@@ -18,7 +17,7 @@ export async function load({ model }) {
   const folder = mkdtempSync(join(tmpdir(), 'bench-load-'));
   try {
     const [path] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: STAGES, hidden: 32 });
-    const tiny = { path, inspection: (await inspectModel(path)).inspection };
+    const tiny = { path, inspection: await inspectionOf(path) };
     const [program] = await readsOf(tiny, join(folder, 'tiny-slices'));
     const worst = (reads) =>
       Math.max(...reads.map(({ called, mapped, own }) => (called - program.called + mapped) / own));
@@ -68,6 +67,8 @@ function heldBytes(sliceFolder, pid) {
 }
 
 async function headerBytes(path) {
-  const { model } = await openModel(path);
+  const opened = await openModel(path);
+  if (opened.kind === 'refused') throw opened.error;
+  const { model } = opened;
   return Math.min(...model.tensors.map(({ offset }) => offset));
 }

@@ -65,7 +65,7 @@ async function kills(cluster, first) {
 /** Milliseconds from the end of a stage to what follows from it. */
 async function killed(cluster, run) {
   const workers = cluster.processesOf(run);
-  let begin;
+  let begin = 0;
   let freed;
   await cluster.answer(run, { messages: STORY, maxTokens: 1000 }, (tokens) => {
     if (tokens !== 4) return;

@@ -41,8 +41,9 @@ async function serve(path, threads, waiting) {
   const library = await openLlamaLibrary();
   if (library.kind === 'refused') throw new Error(library.message);
   const { koffi, api } = library;
-  const { kind, model } = loadModel(library, path);
-  if (kind !== 'loaded') throw new Error(`${path} does not load`);
+  const loaded = loadModel(library, path);
+  if (loaded.kind !== 'loaded') throw new Error(`${path} does not load`);
+  const { model } = loaded;
   const context = api.openContext(model, {
     ...api.defaultContextParams(),
     n_ctx: 2048,
