@@ -14,7 +14,12 @@ import { clientOptions, sessionOptions } from '../dist/src/grpc/client-options.j
 import { startOrchestrator } from '../dist/src/orchestrator/orchestrator.js';
 import { readyEndpoints } from '../test/support/ready-endpoints.mjs';
 
-/** A real orchestrator on a free port; `prepare` gets its data folder before it starts. */
+/**
+ * A real orchestrator on a free port; `prepare` gets its data folder before it starts.
+ *
+ * @param {(dataFolder: string) => Promise<unknown>} [prepare]
+ * @param {{ http?: string }} [options]
+ */
 export async function openOrchestrator(prepare = async () => {}, { http } = {}) {
   const dataFolder = mkdtempSync(join(tmpdir(), 'stageplane-bench-'));
   await prepare(dataFolder);
@@ -26,7 +31,7 @@ export async function openOrchestrator(prepare = async () => {}, { http } = {}) 
     insecure: false,
     timings: defaultTimings,
     // These agents have no stages, and so no edges.
-    tokenEndpoints: readyEndpoints,
+    tokenEndpoints: /** @type {any} */ (readyEndpoints),
     logger: pino({ level: 'silent' }),
   });
   const stop = async () => {
@@ -113,6 +118,7 @@ export class Agent {
   }
 }
 
+/** @type {import('../dist/gen/stageplane/v1/model.js').GgufSource} */
 const source = { source: { $case: 'localPath', value: 'bench.gguf' } };
 
 /** Asks for runs, one stage on each of their nodes. */
@@ -143,6 +149,7 @@ export class Launcher {
     });
   }
   async wholeRun(round, stageCount) {
+    /** @type {import('../dist/gen/stageplane/v1/model.js').ModelFacts} */
     const facts = {
       modelId: 'bench',
       ggufSource: source,

@@ -14,47 +14,40 @@ import { makeKeyPair } from '../dist/src/pki/key-pair.js';
 import { serialNumber } from '../dist/src/pki/serial-number.js';
 import { EdgeDialer } from '../dist/src/worker/edge/edge-dialer.js';
 import { listenForEdge } from '../dist/src/worker/edge/edge-listener.js';
+import { heading, inTurns, ratios, spread } from './figures.mjs';
 
 const ROUNDS = 7;
 const SLICE_MILLIS = 400;
 
 if (process.argv[2] === 'gateway') await serveGateway();
 
-/** @param bytes of one object */
-export async function measureGateways(bytes) {
+/** @param {{ bytes?: number, rounds?: number }} options `bytes` are those of one object */
+export async function measureGateways({ bytes = 32 * 1024, rounds = ROUNDS }) {
+  heading(`hop: objects of ${bytes} bytes through two gateways, medians of ${rounds} rounds`);
   const folder = mkdtempSync(join(tmpdir(), 'gateway-hop-'));
+  const edges = {};
   try {
-    const subjects = [];
-    for (const mode of ['plain', 'mutual TLS']) {
-      subjects.push({ mode, micros: [], rates: [], ...(await edgeThrough(folder, mode, bytes)) });
-    }
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const { once: one, stream, micros, rates } of subjects) {
-        const [took, rate] = [await microsOf(one), await stream()];
-        if (round === 0) continue;
-        micros.push(took);
-        rates.push(rate);
-      }
-    }
-    console.log(`${bytes} bytes an object through two gateways, best and median of ${ROUNDS}`);
-    const [plain, secured] = subjects.map(report);
-    const [time, rate] = [secured.micros / plain.micros, plain.rate / secured.rate];
-    console.log(`mutual TLS takes ${time.toFixed(2)} times as long for one object, and ${rate.toFixed(2)} in a stream`);
-    for (const { end } of subjects) end();
+    for (const mode of ['plain', 'mutual TLS']) edges[mode] = await edgeThrough(folder, mode, bytes);
+    const turns = Object.entries(edges).map(([mode, edge]) => {
+      return [mode, async () => ({ micros: await microsOf(edge.once), rate: await edge.stream() })];
+    });
+    const { quiet: _, ...taken } = await inTurns(rounds, Object.fromEntries(turns));
+    report(taken);
   } finally {
+    for (const edge of Object.values(edges)) edge.end();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function report({ mode, micros, rates }) {
-  const [fast, slow] = [micros.toSorted((a, b) => a - b), rates.toSorted((a, b) => b - a)];
-  const middle = Math.floor(ROUNDS / 2);
-  const megabytes = (rate) => `${(rate / 1e6).toFixed(0)} MB/s`;
-  console.log(
-    `${mode.padEnd(10)} ${fast[0].toFixed(0)} µs an object, median ${fast[middle].toFixed(0)}; ` +
-      `${megabytes(slow[0])} in a stream, median ${megabytes(slow[middle])}`,
-  );
-  return { micros: fast[middle], rate: slow[middle] };
+function report(taken) {
+  const micros = (mode) => taken[mode].map((both) => both.micros);
+  const rates = (mode) => taken[mode].map((both) => both.rate / 1e6);
+  for (const mode of Object.keys(taken)) {
+    spread(`${mode}, one object`, micros(mode), 'µs', 0);
+    spread(`${mode}, in a stream`, rates(mode), 'MB/s', 0);
+  }
+  spread('mutual TLS / plain, time of one object', ratios(micros('mutual TLS'), micros('plain')), '');
+  spread('plain / mutual TLS, rate of a stream', ratios(rates('plain'), rates('mutual TLS')), '');
 }
 
 async function microsOf(one) {
@@ -93,7 +86,7 @@ async function edgeThrough(folder, mode, bytes) {
     ready = resolve;
   });
   const silent = { onFault: () => {}, onNote: () => {} };
-  const { listener } = await listenForEdge(path('in'), contract, {
+  const listening = await listenForEdge(path('in'), contract, {
     ...silent,
     onReady: () => {},
     onObject: (object) => {
@@ -101,12 +94,14 @@ async function edgeThrough(folder, mode, bytes) {
       arrived();
     },
   });
+  if (listening.kind === 'refused') throw new Error(listening.fault.message);
+  const { listener } = listening;
   const dialer = new EdgeDialer(path('local2'), contract, { ...silent, onReady: ready, onRoom: () => room() });
   await isReady;
   const object = { session: 1n, flags: 0, payload: randomBytes(bytes) };
   const one = () =>
     new Promise((resolve) => {
-      arrived = resolve;
+      arrived = () => resolve(undefined);
       dialer.send(object);
     });
   const stream = async () => {
@@ -169,6 +164,7 @@ async function twoCredentials() {
   const issued = [2n, 3n].map(async (nodeId) => {
     const pair = await makeKeyPair();
     const key = await readRequest(await requestCertificate(pair));
+    /** @type {import('../dist/src/pki/issue-client.js').ClientSubject} */
     const subject = {
       role: 'agent',
       name: `n${nodeId}`,

@@ -19,7 +19,7 @@ for (const [nodes, layerBytes] of [
   [1000, 2 * GB],
   [1000, 40 * GB],
 ]) {
-  for (const objective of ['fastest', 'balanced', 'fewest-nodes']) {
+  for (const objective of /** @type {const} */ (['fastest', 'balanced', 'fewest-nodes'])) {
     const problem = placementProblem(nodes, layerBytes);
     const millis = bestMillis(() => choosePlacement(problem, objective));
     const outcome = choosePlacement(problem, objective);
@@ -37,7 +37,9 @@ for (const [stages, goal] of [
   [4096, 300],
 ]) {
   const input = plannerInput(stages);
-  const { plan } = planRun(input);
+  const outcome = planRun(input);
+  if (outcome.kind === 'rejected') throw new Error(outcome.rejection.message);
+  const { plan } = outcome;
   const parts = [
     bestMillis(() => planRun(input)),
     bestMillis(() => projectStages(plan)),
@@ -76,7 +78,11 @@ function calibrate() {
   return sum;
 }
 
-/** Nodes of many sizes and speeds, from a sequence that is always the same. */
+/**
+ * Nodes of many sizes and speeds, from a sequence that is always the same.
+ *
+ * @returns {any} a problem whose ids have no brands
+ */
 function placementProblem(count, layerBytes) {
   let state = 1;
   const next = () => {
@@ -110,6 +116,7 @@ function placementProblem(count, layerBytes) {
   };
 }
 
+/** @returns {any} an input whose ids have no brands */
 function plannerInput(stageCount) {
   const ring = (dataCapacity) => ({ dataCapacity, alignment: 64, direction: 2, hostPinning: 1, wakeCoalescing: 1 });
   const stages = Array.from({ length: stageCount }, (_, stageIndex) => {

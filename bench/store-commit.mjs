@@ -71,7 +71,10 @@ function bareSync() {
 function commits(rows) {
   const own = mkdtempSync(join(folder, 'store-'));
   const store = openSqliteStore(own, { newClusterId: () => 'bench' });
+  // Ids and revisions have no brands here.
+  /** @type {any} */
   let { cluster } = store.load();
+  /** @type {any} */
   let before = {
     runId: 1n,
     requestId: 'r',

@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { GenerateText, OpenTokenEndpoint, TextDoneReason } from '../../dist/gen/stageplane/v1/token_endpoint.js';
 import { WorkerProcess } from '../../dist/src/agent/worker-process.js';
 import { defaultWorkerTimings } from '../../dist/src/agent/worker-timings.js';
+import { limits } from '../../dist/src/core/limits.js';
 import { packageRoot } from '../../dist/src/package-root.js';
+import { descendantsOf } from '../../dist/src/process/descendants.js';
 import { EndpointHost } from '../../dist/src/token-endpoint/endpoint-host.js';
 import { SLICE_FOLDER } from '../../dist/src/worker/engine/llama/slice-settings.js';
+import { processorMillis } from '../processor-time.mjs';
 import { delayedEdge } from './delayed-edge.mjs';
 import { planOf } from './model.mjs';
 
@@ -50,12 +53,26 @@ export async function idleWorker(sliceFolder) {
 }
 
 export class Chain {
+  /** Of its sockets. @type {string} */
+  folder;
+  /** Rows of one piece of a prompt. @type {number} */
+  microBatch;
   #workers = [];
+  /** Ids of all processes of the chain: stages and token endpoint. */
+  #processes = [];
   #delays = [];
   #host;
 
-  /** Settings are those of `planOf`; `delayMillis` is how long every edge takes more than it would. */
+  /**
+   * Settings are those of `planOf`; `delayMillis` is how long every edge takes more than it would.
+   *
+   * @param {any} model
+   * @param {string} sliceFolder
+   * @param {number} stageCount
+   * @param {{ delayMillis?: number } & import('./model.mjs').AskedSettings} [options]
+   */
   static async start(model, sliceFolder, stageCount, { delayMillis = 0, ...settings } = {}) {
+    const before = new Set(descendantsOf(process.pid));
     const chain = new Chain();
     chain.folder = mkdtempSync(join(tmpdir(), 'chain-'));
     const plan = planOf(model, stageCount, settings);
@@ -75,10 +92,16 @@ export class Chain {
     }
     ready.push(chain.#openEndpoint(model, plan, { outboundSocket: dials(0), inboundSocket: listens(stageCount) }));
     await Promise.all(ready);
+    chain.#processes = descendantsOf(process.pid).filter((pid) => !before.has(pid));
     return chain;
   }
 
-  /** Generates; gives `done`, its text, and when each token came, in milliseconds. */
+  /**
+   * Generates; gives `done`, its text, and when each token came, in milliseconds.
+   *
+   * @param {(tokens: number, cancel: () => void) => void} [onToken]
+   * @returns {Promise<any>}
+   */
   answer(request, onToken = () => {}) {
     return new Promise((resolve, reject) => {
       const at = [];
@@ -87,7 +110,7 @@ export class Chain {
         delta: ({ text, tokenIds }) => {
           said += text;
           for (const _ of tokenIds) at.push(performance.now());
-          this.#host.acknowledge(id, at.length);
+          if (at.length % limits.tokensPerAcknowledgement === 0) this.#host.acknowledge(id, at.length);
           onToken(at.length, () => this.#host.cancel(id, 'enough'));
         },
         done: (done) => {
@@ -97,6 +120,15 @@ export class Chain {
         refused: ({ message }) => reject(new Error(message)),
       });
     });
+  }
+
+  /** Decodes `tokens` tokens after a first one; gives what one took, and what it took of the processors in all processes. */
+  async burst(tokens) {
+    const processor = [];
+    const request = { prompt: 'Once upon a time', maxTokens: tokens + 1 };
+    const { at } = await this.answer(request, () => processor.push(processorMillis(this.#processes)));
+    const each = (times) => (times.at(-1) - times[0]) / tokens;
+    return { millis: each(at), processorMillis: each(processor) };
   }
 
   endConversation(conversation) {
@@ -113,7 +145,11 @@ export class Chain {
 
   #openEndpoint(model, { edges, stages }, sockets) {
     return new Promise((resolve, reject) => {
-      const listener = { ready: resolve, lost: ({ message }) => reject(new Error(message)), healthy: () => {} };
+      const listener = {
+        ready: () => resolve(undefined),
+        lost: ({ message }) => reject(new Error(message)),
+        healthy: () => {},
+      };
       this.#host = new EndpointHost(listener, { timings: defaultWorkerTimings });
       this.#host.open(
         OpenTokenEndpoint.fromPartial({

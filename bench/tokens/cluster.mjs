@@ -23,6 +23,10 @@ const LOOK_MILLIS = 2;
 const program = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
 
 export class Cluster {
+  /** @type {any} */
+  client;
+  model;
+  runtimeFolder;
   #daemons = [];
   #runs = 0;
 
@@ -62,6 +66,7 @@ export class Cluster {
 
   /** A run of one stage for each agent that is RUNNING, with the settings that it gets when nobody asks for any. */
   async serve() {
+    /** @type {import('../../dist/gen/stageplane/v1/model.js').GgufSource} */
     const model = { source: { $case: 'localPath', value: this.model.path } };
     const settings = StageSettings.fromPartial({ engine: 'llama.cpp' });
     this.#runs += 1;

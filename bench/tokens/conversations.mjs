@@ -1,6 +1,7 @@
 // What several conversations make of a slow network: while one waits for its token to come round, others compute.
+
+import { figure, goalAtLeast, heading, inTurns, median, ratios } from '../figures.mjs';
 import { Chain } from './chain.mjs';
-import { figure, goalAtLeast, heading, inTurns, median, medianRatio } from './figures.mjs';
 import { smallModel } from './model.mjs';
 
 const ROUNDS = 5;
@@ -12,22 +13,22 @@ const DELAY_MILLIS = 10;
  * Two cores bound what a model can gain: SmolLM2 computes 26 ms for a token, so that 6 conversations are at most 5 times
  * as fast as one that waits for 40 ms besides. With a small model the network alone is what there is to hide.
  */
-export async function conversations({ model, sliceFolder }) {
-  heading(`conversations: 3 stages, each of the 4 edges ${DELAY_MILLIS} ms longer, medians of ${ROUNDS} rounds`);
-  await measure(await smallModel(sliceFolder), sliceFolder);
-  await measure(model, sliceFolder);
+export async function conversations({ model, sliceFolder, rounds = ROUNDS }) {
+  heading(`conversations: 3 stages, each of the 4 edges ${DELAY_MILLIS} ms longer, medians of ${rounds} rounds`);
+  await measure(await smallModel(sliceFolder), sliceFolder, rounds);
+  await measure(model, sliceFolder, rounds);
 }
 
-async function measure(model, sliceFolder) {
+async function measure(model, sliceFolder, rounds) {
   const chain = await Chain.start(model, sliceFolder, 3, { delayMillis: DELAY_MILLIS, sessions: CONVERSATIONS });
-  const rates = await inTurns(ROUNDS, {
+  const rates = await inTurns(rounds, {
     one: () => totalRate(chain, 1),
     all: () => totalRate(chain, CONVERSATIONS),
   });
   await chain.stop();
   figure(`${model.name}, 1 conversation`, median(rates.one).toFixed(1), 'tokens/s');
   figure(`${CONVERSATIONS} conversations together`, median(rates.all).toFixed(1), 'tokens/s');
-  goalAtLeast(`${model.name}, ${CONVERSATIONS} conversations / 1`, medianRatio(rates.all, rates.one), 5.5);
+  goalAtLeast(`${model.name}, ${CONVERSATIONS} conversations / 1`, ratios(rates.all, rates.one), 5.5);
 }
 
 /** Tokens per second of all together, from the last first token, when all are at it, to the first end. */

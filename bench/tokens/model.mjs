@@ -1,6 +1,7 @@
 // The model of the benchmark, and the plan of a run of it.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { SamplingPolicy } from '../../dist/gen/stageplane/v1/plan.js';
 import { StageSettings } from '../../dist/gen/stageplane/v1/provision.js';
 import { defaultActivationRing, defaultTokenRing } from '../../dist/src/core/planner/default-rings.js';
 import { projectStages } from '../../dist/src/core/planner/derive-stage-provision.js';
@@ -13,7 +14,7 @@ import { packageRoot } from '../../dist/src/package-root.js';
 /** Room for a prompt of 1024 tokens and what follows it. */
 const CONTEXT = 2048;
 const ORCHESTRATOR_NODE = 1n;
-const GREEDY = { temperatureMillis: 0, topK: 0 };
+const GREEDY = SamplingPolicy.create();
 
 /** SmolLM2, as `.ci/fetch-model` brings it. */
 export async function benchModel() {
@@ -27,9 +28,13 @@ export async function benchModel() {
   const name = names.find((file) => /smollm2.*\.gguf$/i.test(file));
   if (name === undefined) throw new Error(`no SmolLM2 in ${folder}: run .ci/fetch-model`);
   const path = join(folder, name);
+  return { path, name, inspection: await inspectionOf(path) };
+}
+
+export async function inspectionOf(path) {
   const inspected = await inspectModel(path);
-  if (inspected.kind === 'refused') throw new Error(inspected.error.message);
-  return { path, name, inspection: inspected.inspection };
+  if (inspected.kind === 'refused') throw inspected.error;
+  return inspected.inspection;
 }
 
 /** A model of 9 layers and 26 MB in F32, whose token takes 3 ms: the network is what takes time. */
@@ -37,11 +42,18 @@ export async function smallModel(folder) {
   const name = 'small.gguf';
   const shape = { layers: 9, hidden: 256, feedForward: 688, heads: 8, headsKv: 4 };
   const [path] = await writeTinyModel(join(folder, name), shape);
-  const { inspection } = await inspectModel(path);
-  return { path, name, inspection };
+  return { path, name, inspection: await inspectionOf(path) };
 }
 
-/** What an orchestrator would give its agents and its token endpoint; `asked` are settings of the run. */
+/** @typedef {Partial<StageSettings>} AskedSettings */
+
+/**
+ * What an orchestrator would give its agents and its token endpoint; `asked` are settings of the run.
+ *
+ * @param {{ inspection: any }} model
+ * @param {number} stageCount
+ * @param {AskedSettings} [asked]
+ */
 export function planOf({ inspection }, stageCount, asked = {}) {
   const facts = inspection.facts;
   const wanted = StageSettings.fromPartial({ engine: 'llama.cpp', contextLength: CONTEXT, threads: 1, ...asked });
@@ -57,6 +69,7 @@ export function planOf({ inspection }, stageCount, asked = {}) {
       prompt: { source: { $case: 'inline', value: '' } },
       sampling: GREEDY,
       tokenOutputPolicy: 1,
+      stop: [],
     },
     candidatePool: nodes,
     stageCount,
@@ -66,7 +79,9 @@ export function planOf({ inspection }, stageCount, asked = {}) {
   });
   if (outcome.kind === 'rejected') throw new Error(outcome.rejection.message);
   const { plan } = outcome;
-  const { provisions } = projectStages(plan);
+  const projected = projectStages(plan);
+  if (projected.kind === 'rejected') throw new Error(projected.rejection.message);
+  const { provisions } = projected;
   const threads = nodes.map(() => settings.threads);
   // Nobody shares these nodes.
   const reserved = nodes.map(() => 0n);

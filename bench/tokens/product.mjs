@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { figure, goalAtLeast, heading, inTurns, median, ratios, spread } from '../figures.mjs';
 import { Chain } from './chain.mjs';
 import { Cluster } from './cluster.mjs';
-import { figure, goalAtLeast, heading, inTurns, median, medianRatio } from './figures.mjs';
 import { wholeModel } from './whole-model.mjs';
 
 const ROUNDS = 7;
@@ -14,13 +14,13 @@ const TOKENS = 32;
 const SLICE_MILLIS = 1500;
 const STORY = [{ role: 'user', content: 'Tell me a long story about the keeper of an old lighthouse.' }];
 
-export async function product({ model, sliceFolder }) {
-  heading(`product: 3 agents on this machine, Generate, default settings, medians of ${ROUNDS} rounds`);
+export async function product({ model, sliceFolder, rounds = ROUNDS }) {
+  heading(`product: 3 agents on this machine, Generate, default settings, medians of ${rounds} rounds`);
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const cluster = await Cluster.start(folder, model);
   try {
     const run = await cluster.serve();
-    await speed(cluster, run, model, sliceFolder);
+    await speed(cluster, run, model, sliceFolder, rounds);
     await kills(cluster, run);
   } finally {
     await cluster.end();
@@ -28,25 +28,21 @@ export async function product({ model, sliceFolder }) {
   }
 }
 
-async function speed(cluster, run, model, sliceFolder) {
+async function speed(cluster, run, model, sliceFolder, rounds) {
   const { threads } = run.settings[0];
   const chain = await Chain.start(model, sliceFolder, 3, { threads });
   const whole = await wholeModel(model, threads, 'polling');
-  const rates = await inTurns(ROUNDS, {
+  const rates = await inTurns(rounds, {
     product: async () => rateOf(await cluster.answer(run, { messages: STORY, maxTokens: TOKENS }, enough())),
     chain: async () => rateOf((await chain.answer({ messages: STORY, maxTokens: TOKENS }, enough())).at),
-    whole: () => whole.rate(TOKENS, SLICE_MILLIS),
+    whole: async () => 1000 / (await whole.burst(TOKENS, SLICE_MILLIS)).millis,
   });
   await chain.stop();
   whole.stop();
   figure(`3 stages x${threads} over Generate`, median(rates.product).toFixed(1), 'tokens/s');
   figure('the same without orchestrator and gateways', median(rates.chain).toFixed(1), 'tokens/s');
-  figure('over Generate / without', medianRatio(rates.product, rates.chain).toFixed(2), '');
-  goalAtLeast(
-    'over Generate / whole model with the threads of the library',
-    medianRatio(rates.product, rates.whole),
-    0.5,
-  );
+  spread('over Generate / without', ratios(rates.product, rates.chain), '');
+  goalAtLeast('over Generate / whole model with the threads of the library', ratios(rates.product, rates.whole), 0.5);
 }
 
 async function kills(cluster, first) {
@@ -69,7 +65,7 @@ async function kills(cluster, first) {
 /** Milliseconds from the end of a stage to what follows from it. */
 async function killed(cluster, run) {
   const workers = cluster.processesOf(run);
-  let begin;
+  let begin = 0;
   let freed;
   await cluster.answer(run, { messages: STORY, maxTokens: 1000 }, (tokens) => {
     if (tokens !== 4) return;

@@ -1,9 +1,8 @@
 // The model in one process, as any program runs it with llama.cpp: its own file, token ids in, the likeliest token out.
 // Shares with the stages only the functions of the library.
 //
-//   fork(whole-model.mjs, [path, threads, 'polling' or 'sleeping']); it answers { tokens, millis } with { rate }
+//   fork(whole-model.mjs, [path, threads, 'polling' or 'sleeping']); it answers { tokens, mostMillis } with a burst
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { openLlamaLibrary } from '../../dist/src/worker/engine/llama/llama-library.js';
 import { loadModel } from '../../dist/src/worker/engine/llama/load-model.js';
@@ -12,21 +11,24 @@ import { sleepingThreadPool } from '../../dist/src/worker/engine/llama/thread-po
 import { GREEDY } from '../../dist/src/worker/engine/sampling.js';
 
 const program = fileURLToPath(import.meta.url);
-const PROMPT_TOKENS = 32;
+/** As many as the prompt of the stages has. */
+const PROMPT_TOKENS = 4;
 
 /** A process with the whole model. Threads that poll are the library's own, right for a program alone on its machine. */
 export async function wholeModel({ path }, threads, waiting) {
   const child = fork(program, [path, String(threads), waiting]);
-  const answered = async () => {
-    const [answer] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
-    if (typeof answer !== 'object') throw new Error(`the process with the whole model ended with ${answer}`);
-    return answer.rate;
-  };
+  let fail = (_) => {};
+  child.once('exit', (code) => fail(new Error(`the process with the whole model ended with ${code}`)));
+  const answered = () =>
+    new Promise((resolve, reject) => {
+      fail = reject;
+      child.once('message', resolve);
+    });
   await answered();
   return {
-    /** Tokens per second after the first one, of so many or as many as come in time. */
-    rate: (tokens, millis) => {
-      child.send({ tokens, millis });
+    /** Decodes `tokens` tokens after a first one, or as many as come in time; gives what one took, and took of the processors. */
+    burst: (tokens, mostMillis = Number.MAX_VALUE) => {
+      child.send({ tokens, mostMillis });
       return answered();
     },
     stop: () => child.kill('SIGKILL'),
@@ -39,8 +41,9 @@ async function serve(path, threads, waiting) {
   const library = await openLlamaLibrary();
   if (library.kind === 'refused') throw new Error(library.message);
   const { koffi, api } = library;
-  const { kind, model } = loadModel(library, path);
-  if (kind !== 'loaded') throw new Error(`${path} does not load`);
+  const loaded = loadModel(library, path);
+  if (loaded.kind !== 'loaded') throw new Error(`${path} does not load`);
+  const { model } = loaded;
   const context = api.openContext(model, {
     ...api.defaultContextParams(),
     n_ctx: 2048,
@@ -80,20 +83,22 @@ async function serve(path, threads, waiting) {
     return pickToken(new Float32Array(koffi.view(api.logits(context, -1), vocabulary * 4)), position, GREEDY);
   }
 
-  process.on('message', ({ tokens, millis }) => {
+  process.on('message', ({ tokens, mostMillis }) => {
     api.dropPositions(api.memory(context), 0, 0, -1);
     let token = run(
       Array.from({ length: PROMPT_TOKENS }, (_, row) => 1000 + row),
       0,
     );
     const begin = performance.now();
+    const before = process.cpuUsage();
     let elapsed = 0;
     let count = 0;
-    for (; count < tokens - 1 && elapsed < millis; elapsed = performance.now() - begin) {
+    for (; count < tokens && elapsed < mostMillis; elapsed = performance.now() - begin) {
       token = run([token], PROMPT_TOKENS + count);
       count++;
     }
-    process.send({ rate: (count * 1000) / elapsed });
+    const { user, system } = process.cpuUsage(before);
+    process.send({ millis: elapsed / count, processorMillis: (user + system) / 1000 / count });
   });
-  process.send({ rate: 0 });
+  process.send({});
 }

@@ -490,6 +490,12 @@ export const limits = {
   // --- slices of models
   /** Bytes of the slices that a node keeps, when it is not told: the stages of a large model and some smaller ones. */
   sliceCacheBytes: 256 * 1024 ** 3,
+  /** Headers of models that a node keeps beside its slices; more models than a node has room for. */
+  knownHeaders: 64,
+  /** Bytes of one of them, without its vocabulary: ten times what the tensors of the largest models take. */
+  knownHeaderBytes: 4 * 1024 * 1024,
+  /** Milliseconds without a change after which the times of a file tell of any other: FAT counts in two seconds. */
+  headerSettledMillis: 2000,
 
   // --- the node agent
   /** Heartbeats without an answer after which an agent opens a new session: 30 s at 5 s each, like keepalive. */

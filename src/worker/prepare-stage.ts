@@ -2,6 +2,7 @@ import { SamplingPolicy } from '../../gen/stageplane/v1/plan.js';
 import { Fidelity, KvCacheType } from '../../gen/stageplane/v1/provision.js';
 import { StageFaultReason, type StageFootprint } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
+import { openKnown } from '../gguf/slice/known-headers.js';
 import { openForSlices } from '../gguf/slice/write-slice.js';
 import { modelFault } from './check-model.js';
 import { type CheckedPrepare, checkPrepare } from './check-prepare.js';
@@ -21,6 +22,8 @@ export type PrepareOutcome =
 export interface PrepareOptions extends LoadOptions {
   /** Default: our own. */
   readonly engines?: EngineList;
+  /** Folder where the headers of models are kept, see `openKnown`; without it, each load reads the header. */
+  readonly headers?: string | undefined;
   /** Done once the command is sound, before the file is opened; a fault ends the preparation. */
   readonly beforeLoad?: (checked: CheckedPrepare) => Promise<WorkerFault | undefined>;
 }
@@ -32,7 +35,8 @@ export async function prepareStage(command: PrepareStage, options: PrepareOption
   const early = await options.beforeLoad?.(checked);
   if (early !== undefined) return { kind: 'faulted', fault: early };
   // Once for all: the vocabulary in a header can be as large as a layer.
-  const opened = await openForSlices(checked.modelPath);
+  const { headers } = options;
+  const opened = await (headers ? openKnown(checked.modelPath, headers) : openForSlices(checked.modelPath));
   if (opened.kind === 'refused') return faulted(fileReason(opened.error.kind), opened.error.message);
   const mismatch = await modelFault(checked, opened.model);
   if (mismatch !== undefined) return { kind: 'faulted', fault: mismatch };

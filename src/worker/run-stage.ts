@@ -2,6 +2,7 @@ import type { StageUsage } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
 import type { CheckedPrepare } from './check-prepare.js';
 import type { EngineList } from './engine/engines.js';
+import { SLICE_FOLDER } from './engine/llama/slice-settings.js';
 import type { EngineMessage } from './engine-messages.js';
 import { openStageEdges } from './open-stage-edges.js';
 import { prepareStage } from './prepare-stage.js';
@@ -43,6 +44,7 @@ export async function runStage(prepare: PrepareStage, engines: EngineList, threa
 
   const outcome = await prepareStage(prepare, {
     engines,
+    headers: process.env[SLICE_FOLDER],
     onProgress: (report) => thread.say({ kind: 'progress', ...report }),
     signal: {
       get aborted() {
