@@ -34,8 +34,8 @@ export function restartDue(draft: Draft, id: RunId): void {
 }
 
 /**
- * A node that is back, having been lost, deleted or forgotten by an older copy, is ending what it held: beside that no worker of a new generation may begin (I3). An
- * agent that takes longer than a stop may is no better than one out of contact.
+ * A node that is back, having been lost, deleted or forgotten by an older copy, is ending what it held: beside that no
+ * worker of a new generation may begin (I3). An agent that takes longer than a stop may is no better than one out of contact.
  */
 function isEndingStill(draft: Draft, { runId, stages, remnants }: RunState): boolean {
   const lost = [...stages, ...remnants.map(({ stage }) => stage)].filter(({ phase }) => phase === 'LOST');
