@@ -50,6 +50,7 @@ export const verbs = {
   },
   'lose answer of commit': { weight: 1, act: (sim) => sim.store.fail('answer-lost') },
   'lose commit': { weight: 1, act: (sim) => sim.store.fail('write-lost') },
+  'set the wall clock': { weight: 1, act: (sim, { a }) => setClock(sim, (a - 0.5) * 7_200_000) },
   'make a backup': { weight: 2, act: (sim) => void (sim.orchestrator.world && sim.store.makeBackup()) },
   'put the backup back': { weight: 1, act: (sim) => putBack(sim) },
   'crash endpoint': { weight: 2, act: (sim) => sim.orchestrator.endpoints?.crash() },
@@ -150,7 +151,10 @@ function drain(sim: Simulation, a: number, b: number): void {
 
 function drainNode(sim: Simulation, id: NodeId, deadline: number): void {
   sim.hit('drain');
-  sim.request((call) => ({ kind: 'node-drain-requested', call, nodeId: id, deadline: Math.floor(deadline) }));
+  sim.request((call) => {
+    sim.checker.drains.asked(call, id, Math.floor(deadline));
+    return { kind: 'node-drain-requested', call, nodeId: id, deadline: Math.floor(deadline) };
+  });
 }
 
 /** Whoever drained it may think better of it, in the middle of the move. */
@@ -203,6 +207,13 @@ function putBack(sim: Simulation): void {
   const { revision } = sim.store.cluster;
   sim.checker.putBack(before);
   for (const watcher of sim.watchers) watcher.putBack(revision);
+}
+
+/** That of the orchestrator's machine. */
+function setClock(sim: Simulation, by: number): void {
+  sim.hit('wall clock set');
+  sim.time.wallAhead += by;
+  sim.checker.drains.clockIsSet();
 }
 
 function stallOrchestrator(sim: Simulation, a: number): void {

@@ -176,6 +176,13 @@ export const bugs: readonly Bug[] = [
     caughtBy: ['I17'],
   },
   {
+    name: 'ends a drain when the wall clock is set ahead',
+    file: machine('drain'),
+    replace: 'export function advanceDrain(draft: Draft, id: NodeId): void {\n  followWallClock(draft);',
+    by: 'export function advanceDrain(draft: Draft, id: NodeId): void {',
+    caughtBy: ['I17'],
+  },
+  {
     name: 'goes on from a backup as if nothing had come after it',
     file: 'src/orchestrator/open-loop.ts',
     replace: 'store.isBackup ?',
