@@ -61,7 +61,7 @@ export const bugs: readonly Bug[] = [
     file: machine('run-lifecycle'),
     replace: ' || run.generation !== key.generation',
     by: '',
-    caughtBy: ['I6', 'I16'],
+    caughtBy: ['I6', 'I16', 'I3'],
   },
   {
     name: 'takes a report of any node',
@@ -229,6 +229,6 @@ export const bugs: readonly Bug[] = [
     file: 'src/agent/agent-loop.ts',
     replace: 'const problem = newest && this.options.persist(newest);',
     by: 'const problem: string | undefined = undefined; if (newest) this.options.persist(newest);',
-    caughtBy: ['I5'],
+    caughtBy: ['I5', 'I19'],
   },
 ];
