@@ -45,14 +45,15 @@ export class Checker {
 
   // --- the orchestrator's process
 
-  orchestratorEnds(world: World): void {
+  /** @param ahead milliseconds that its wall clock shows beyond its own */
+  orchestratorEnds(world: World, ahead: number): void {
     this.#before = this.sim.commitIsUnknown ? undefined : world;
     this.sim.commitIsUnknown = false;
     // Whether a clone was let in by a turn that nobody has seen is as unknown as the commit.
     for (const { instanceId, processId } of this.messages.hellos.values())
       if (processId.startsWith('clone')) this.#distrust(instanceId);
     this.messages.orchestratorEnds();
-    this.drains.orchestratorEnds();
+    this.drains.orchestratorEnds(world, ahead);
     this.#contacts.clear();
   }
 

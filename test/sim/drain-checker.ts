@@ -1,17 +1,14 @@
 import { RunMode } from '../../gen/stageplane/v1/planner.js';
 import { StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import type { NodeId } from '../../src/core/ids.js';
-import type { RunState } from '../../src/core/machine/state.js';
+import { limits } from '../../src/core/limits.js';
+import type { RunState, World } from '../../src/core/machine/state.js';
 import type { Simulation } from './simulation.js';
-
-/** Milliseconds after which an orchestrator has surely noticed that its wall clock was set. */
-const NOTICED = 10_000;
 
 /** No drain ends a run before the time that its operator gave it, whatever the wall clock was set to meanwhile. */
 export class DrainChecker {
   readonly #asked = new Map<number, { nodeId: NodeId; deadline: number }>();
   readonly #soonest = new Map<NodeId, number>();
-  #clockSetAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly sim: Simulation) {}
 
@@ -26,15 +23,18 @@ export class DrainChecker {
   }
 
   clockIsSet(): void {
-    this.#clockSetAt = this.sim.time.now;
     if (!this.sim.orchestrator.world) this.forget();
   }
 
-  /** A clock that is set while nobody looks cannot be told from time that passes. */
-  orchestratorEnds(): void {
+  /**
+   * A clock that is set while nobody looks cannot be told from time that passes.
+   *
+   * @param ahead milliseconds that the wall clock shows beyond the process's own
+   */
+  orchestratorEnds({ wallAhead }: World, ahead: number): void {
     for (const { nodeId } of this.#asked.values()) this.#soonest.delete(nodeId);
     this.#asked.clear();
-    if (this.sim.time.now - this.#clockSetAt < NOTICED) this.forget();
+    if (wallAhead === undefined || Math.abs(ahead - wallAhead) >= limits.wallJumpMillis) this.forget();
   }
 
   forget(): void {
