@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { LogTail } from '../../src/agent/log-tail.js';
 import { nodeName } from '../../src/agent/node-name.js';
+import { suspendClock } from '../../src/agent/suspend-clock.js';
 import { foreignWorker } from '../../src/agent/worker-program.js';
 import { limits } from '../../src/core/limits.js';
 import { isNodeName } from '../../src/core/node-name.js';
@@ -48,4 +50,13 @@ it("someone's own worker has the build of its files", () => {
   expect(build('good')).toBe(build('good'));
   expect(build('good')).not.toBe(build('deaf'));
   expect(foreignWorker(['/nowhere/x']).build).toMatch(/^own [0-9a-f]{16}$/);
+});
+
+it.runIf(process.platform === 'linux')('the clock of a lease is the one of the kernel that counts sleep', () => {
+  // CLOCK_BOOTTIME, in seconds: that of a process would be far behind, and CLOCK_MONOTONIC stands still while a lid is closed.
+  const bootTime = () => Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
+  const before = bootTime();
+  const now = suspendClock();
+  expect(now).toBeGreaterThanOrEqual(before - 10);
+  expect(now).toBeLessThanOrEqual(bootTime() + 10);
 });

@@ -6,6 +6,7 @@ import type { ClusterState, Contact, NodeState, RunState, StoredWorld, World } f
 import { assertInvariants, Watchdog } from '../core/machine/invariants.js';
 import { storedFrom } from '../core/machine/world-in-memory.js';
 import { checkBounds } from './bounds.js';
+import { DrainChecker } from './drain-checker.js';
 import type { Machine } from './machine.js';
 import { MessageChecker } from './message-checker.js';
 import { Reservations } from './reservations.js';
@@ -17,6 +18,7 @@ import { WorkerChecker } from './worker-checker.js';
 export class Checker {
   readonly messages: MessageChecker;
   readonly workers: WorkerChecker;
+  readonly drains: DrainChecker;
   #watchdog = new Watchdog();
   #reservations: Reservations;
   /** What the process that ended last knew; undefined when its last commit had no answer. */
@@ -37,18 +39,21 @@ export class Checker {
   constructor(private readonly sim: Simulation) {
     this.messages = new MessageChecker(sim);
     this.workers = new WorkerChecker(sim);
+    this.drains = new DrainChecker(sim);
     this.#reservations = new Reservations(sim);
   }
 
   // --- the orchestrator's process
 
-  orchestratorEnds(world: World): void {
+  /** @param ahead milliseconds that its wall clock shows beyond its own */
+  orchestratorEnds(world: World, ahead: number): void {
     this.#before = this.sim.commitIsUnknown ? undefined : world;
     this.sim.commitIsUnknown = false;
     // Whether a clone was let in by a turn that nobody has seen is as unknown as the commit.
     for (const { instanceId, processId } of this.messages.hellos.values())
       if (processId.startsWith('clone')) this.#distrust(instanceId);
     this.messages.orchestratorEnds();
+    this.drains.orchestratorEnds(world, ahead);
     this.#contacts.clear();
   }
 
@@ -59,6 +64,7 @@ export class Checker {
     this.#watchdog = new Watchdog();
     this.#reservations = new Reservations(this.sim);
     this.#runOfRequest.clear();
+    this.drains.forget();
   }
 
   /** Restart equivalence: what is loaded is what was known, but for what is volatile (I11). */
@@ -138,6 +144,7 @@ export class Checker {
       this.#checkAnswers(world, turn.effects);
       this.#reservations.observe(world, turn);
       this.workers.checkStatuses(world, this.#lastRuns);
+      for (const run of world.runs.values()) this.drains.check(this.#lastRuns.get(run.runId), run);
       checkBounds(sim, world, turn.effects);
       countTurn(sim, world, turn, this.#lastRuns);
     }
@@ -197,6 +204,7 @@ export class Checker {
     for (const effect of effects) {
       if (effect.kind !== 'answer') continue;
       const { answer, call } = effect;
+      if (answer.kind === 'node') this.drains.answered(call);
       sim.hit(`answer ${answer.kind}`);
       const requestId = sim.requestOfCall.get(call);
       sim.requestOfCall.delete(call);

@@ -37,5 +37,5 @@ export const interesting: readonly string[] = [
   'LOST then returned', 'fenced', 'mass loss extended the grace', 'stale message ignored', 'epoch stepped over',
   'report acknowledged again', 'lease ended', 'worker ignored its stop', 'watch resumed', 'watch of all events resumed', 'backup put back', 'reservation exceeded',
   'answer kept of a broken run', 'stage kept over an orchestrator restart', 'several stages on one node',
-  'run began again', 'restart refused', 'remnant settled', 'drain', 'move waited for answers',
+  'run began again', 'restart refused', 'remnant settled', 'drain', 'drain ended at its deadline', 'wall clock set', 'move waited for answers',
 ];

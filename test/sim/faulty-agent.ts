@@ -40,6 +40,8 @@ export class FaultyAgent {
   #reports = 0n;
   #beats = 0n;
   #clusterId = '';
+  /** As it was welcomed: its disk may not have taken it. */
+  #nodeId = 0n;
   readonly #held = new Map<string, { key: StageKey; ready: boolean }>();
 
   /** @param of the machine whose disk a clone has a copy of; its own otherwise */
@@ -109,6 +111,7 @@ export class FaultyAgent {
     if (this.kind === 'boasts-an-epoch') this.machine.sim.hit('epoch stepped over');
     const { clusterId, nodeId, epoch } = welcome;
     this.#clusterId = clusterId;
+    this.#nodeId = nodeId;
     this.machine.save({
       ...this.machine.disk,
       ...(this.of === this.machine && { clusterId, nodeId, highestEpoch: epoch }),
@@ -186,7 +189,7 @@ export class FaultyAgent {
   /** Says of others' stages what is not so. */
   #meddle(stream: Stream | undefined): void {
     if (this.#stream !== stream) return;
-    for (const key of this.machine.sim.liveKeysNotOn(this.machine)) {
+    for (const key of this.machine.sim.liveKeysNotOn(this.#nodeId)) {
       this.#report(key, this.random.chance(0.5) ? READY : { $case: 'stopped', value: {} });
       if (this.random.chance(0.2)) this.#report(key, { $case: 'fault', value: fault('INTERNAL') });
     }

@@ -50,6 +50,7 @@ export const verbs = {
   },
   'lose answer of commit': { weight: 1, act: (sim) => sim.store.fail('answer-lost') },
   'lose commit': { weight: 1, act: (sim) => sim.store.fail('write-lost') },
+  'set the wall clock in a drain': { weight: 2, act: (sim, { a, b, c }) => setClockInDrain(sim, a, b, c) },
   'make a backup': { weight: 2, act: (sim) => void (sim.orchestrator.world && sim.store.makeBackup()) },
   'put the backup back': { weight: 1, act: (sim) => putBack(sim) },
   'crash endpoint': { weight: 2, act: (sim) => sim.orchestrator.endpoints?.crash() },
@@ -69,7 +70,7 @@ export const verbs = {
   // --- the network
   'reset streams': { weight: 4, act: (sim, { a }) => machineAt(sim, a)?.wire.reset() },
   partition: { weight: 3, act: (sim, { a, b, c }) => partition(sim, [machineAt(sim, a)], b, c) },
-  'cut off until lost': { weight: 3, act: (sim, { a, b }) => cutOffUntilLost(sim, machineAt(sim, a), b) },
+  'cut off until lost': { weight: 3, act: (sim, { a, b }) => cutOffUntilLost(sim, busyMachineAt(sim, a), b) },
   'mass loss': { weight: 1, act: (sim, { a, b }) => massLoss(sim, a, b) },
 } satisfies Record<string, Verb>;
 
@@ -150,7 +151,10 @@ function drain(sim: Simulation, a: number, b: number): void {
 
 function drainNode(sim: Simulation, id: NodeId, deadline: number): void {
   sim.hit('drain');
-  sim.request((call) => ({ kind: 'node-drain-requested', call, nodeId: id, deadline: Math.floor(deadline) }));
+  sim.request((call) => {
+    sim.checker.drains.asked(call, id, Math.floor(deadline));
+    return { kind: 'node-drain-requested', call, nodeId: id, deadline: Math.floor(deadline) };
+  });
 }
 
 /** Whoever drained it may think better of it, in the middle of the move. */
@@ -205,6 +209,18 @@ function putBack(sim: Simulation): void {
   for (const watcher of sim.watchers) watcher.putBack(revision);
 }
 
+/** The clock of the orchestrator's machine, by up to an hour ahead or back. */
+function setClockInDrain(sim: Simulation, a: number, b: number, c: number): void {
+  const runs = [...(sim.orchestrator.world?.runs.values() ?? [])].filter(({ phase }) => phase === 'RUNNING');
+  const run = runs[Math.floor(a * runs.length)];
+  if (run) drainNode(sim, run.stages[0]!.nodeId, 20_000 + b * 40_000);
+  sim.time.after(b * 15_000, () => {
+    sim.hit('wall clock set');
+    sim.time.wallAhead += (c - 0.5) * 7_200_000;
+    sim.checker.drains.clockIsSet();
+  });
+}
+
 function stallOrchestrator(sim: Simulation, a: number): void {
   if (sim.orchestrator.isPaused) return;
   const millis = 500 + a ** 2 * 90_000;
@@ -214,6 +230,12 @@ function stallOrchestrator(sim: Simulation, a: number): void {
 
 function machineAt(sim: Simulation, a: number): Machine {
   return sim.machines[Math.floor(a * sim.machines.length)]!;
+}
+
+/** One that has something to lose, if any has. */
+function busyMachineAt(sim: Simulation, a: number): Machine {
+  const busy = sim.machines.filter(({ workers }) => workers.size > 0);
+  return busy[Math.floor(a * busy.length)] ?? machineAt(sim, a);
 }
 
 function killAgent(sim: Simulation, machine: Machine, b: number): void {

@@ -101,7 +101,8 @@ export class OrchestratorProcess {
     sim.trace(() => 'the orchestrator is killed');
     this.#running = undefined;
     this.#sendsLeft = Number.POSITIVE_INFINITY;
-    sim.checker.orchestratorEnds(running.open.loop.world);
+    const { scope } = running;
+    sim.checker.orchestratorEnds(running.open.loop.world, scope.wall() - scope.now());
     running.endpoints.die();
     for (const watcher of sim.watchers) watcher.disconnect();
     running.scope.kill();

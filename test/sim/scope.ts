@@ -38,7 +38,7 @@ export class Scope implements Clock {
   }
 
   wall(): WallMillis {
-    return wallMillis(1_700_000_000_000 + this.time.now);
+    return wallMillis(1_700_000_000_000 + this.time.now + this.time.wallAhead);
   }
 
   /** @param delay on this clock; in whole milliseconds, and never none, as setTimeout has it */

@@ -172,11 +172,11 @@ export class Simulation {
   }
 
   /** Stages of live runs that belong to other nodes. */
-  liveKeysNotOn(machine: Machine): StageKey[] {
+  liveKeysNotOn(nodeId: bigint): StageKey[] {
     const keys: StageKey[] = [];
     for (const { runId, generation, stages } of this.orchestrator.world?.runs.values() ?? []) {
       for (const stage of stages) {
-        if (stage.nodeId !== machine.disk.nodeId && stage.phase !== 'STOPPED')
+        if (stage.nodeId !== nodeId && stage.phase !== 'STOPPED')
           keys.push({ runId, stageIndex: stage.index, generation });
       }
     }

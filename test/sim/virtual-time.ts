@@ -11,6 +11,8 @@ interface Entry {
 /** The only time of a simulation, in milliseconds: a heap of what is to happen. */
 export class VirtualTime {
   now = 0;
+  /** Milliseconds that the orchestrator's wall clock shows beyond it. */
+  wallAhead = 0;
   readonly #heap: Entry[] = [];
 
   constructor(private readonly random: Random) {}

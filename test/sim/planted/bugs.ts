@@ -61,7 +61,7 @@ export const bugs: readonly Bug[] = [
     file: machine('run-lifecycle'),
     replace: ' || run.generation !== key.generation',
     by: '',
-    caughtBy: ['I6', 'I16'],
+    caughtBy: ['I6', 'I16', 'I3'],
   },
   {
     name: 'takes a report of any node',
@@ -176,6 +176,13 @@ export const bugs: readonly Bug[] = [
     caughtBy: ['I17'],
   },
   {
+    name: 'ends a drain when the wall clock is set ahead',
+    file: machine('drain'),
+    replace: 'export function advanceDrain(draft: Draft, id: NodeId): void {\n  followWallClock(draft);',
+    by: 'export function advanceDrain(draft: Draft, id: NodeId): void {',
+    caughtBy: ['I17'],
+  },
+  {
     name: 'goes on from a backup as if nothing had come after it',
     file: 'src/orchestrator/open-loop.ts',
     replace: 'store.isBackup ?',
@@ -222,6 +229,6 @@ export const bugs: readonly Bug[] = [
     file: 'src/agent/agent-loop.ts',
     replace: 'const problem = newest && this.options.persist(newest);',
     by: 'const problem: string | undefined = undefined; if (newest) this.options.persist(newest);',
-    caughtBy: ['I5'],
+    caughtBy: ['I5', 'I19'],
   },
 ];
