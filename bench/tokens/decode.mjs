@@ -20,7 +20,7 @@ export async function decode({ model, sliceFolder, rounds = ROUNDS }) {
     'whole x2': await wholeModel(model, 2, 'sleeping'),
     'whole x2 polling': await wholeModel(model, 2, 'polling'),
   };
-  for (const contestant of Object.values(contestants)) await contestant.burst(WARM_TOKENS);
+  for (const contestant of Object.values(contestants)) await contestant.burst(Math.min(WARM_TOKENS, rounds * TOKENS));
   const names = Object.entries(contestants);
   const { quiet, ...bursts } = await inTurns(
     rounds,
