@@ -181,5 +181,3 @@ export async function echoes(agents) {
   await Promise.all(agents.flatMap((agent) => [agent.echo(), agent.echo()]));
   return performance.now() - started;
 }
-
-export const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];

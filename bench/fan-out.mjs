@@ -3,7 +3,8 @@
 //
 //   npm run bench:fanout -- --agents 500
 import { parseArgs } from 'node:util';
-import { Agent, echoes, Launcher, median, openOrchestrator } from './agents.mjs';
+import { Agent, echoes, Launcher, openOrchestrator } from './agents.mjs';
+import { median } from './figures.mjs';
 
 const { values } = parseArgs({
   options: { agents: { type: 'string', default: '200' }, rounds: { type: 'string', default: '5' } },

@@ -1,13 +1,16 @@
 // Planning beside a loop of plain arithmetic, which says how fast this machine is just now.
 //
-//   npm run build && node bench/planning.mjs
+//   npm run bench:plan -- --millis 100
 //
 // Times are of the processor, not of the clock, and the best of several rounds: what else runs here counts little.
+import { parseArgs } from 'node:util';
 import { choosePlacement } from '../dist/src/core/placement/choose-placement.js';
 import { deriveStageProvision, projectStages } from '../dist/src/core/planner/derive-stage-provision.js';
 import { planRun } from '../dist/src/core/planner/plan-run.js';
 
-const ROUND_MILLIS = 1000;
+const { values } = parseArgs({ options: { millis: { type: 'string', default: '1000' } } });
+/** Milliseconds for each figure. */
+const roundMillis = Number(values.millis);
 const LAYERS = 128;
 const GB = 1e9;
 
@@ -58,7 +61,7 @@ function report(name, millis, goal) {
 
 function bestMillis(once) {
   let best = Number.POSITIVE_INFINITY;
-  const end = performance.now() + ROUND_MILLIS;
+  const end = performance.now() + roundMillis;
   let batch = 1;
   do {
     const begin = process.cpuUsage();

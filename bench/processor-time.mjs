@@ -6,17 +6,19 @@ import { descendantsOf } from '../dist/src/process/descendants.js';
 /** Of /proc/stat: `sysconf(_SC_CLK_TCK)`, which Linux has as 100 everywhere. */
 const TICKS_PER_SECOND = 100;
 
-const libc = koffi.load('libc.so.6');
-const clockOf = libc.func('int clock_getcpuclockid(int pid, _Out_ int *clock)');
-const read = libc.func('int clock_gettime(int clock, _Out_ int64_t *time)');
+const isLinux = process.platform === 'linux';
+const libc = isLinux ? koffi.load('libc.so.6') : undefined;
+const clockOf = libc?.func('int clock_getcpuclockid(int pid, _Out_ int *clock)');
+const read = libc?.func('int clock_gettime(int clock, _Out_ int64_t *time)');
 
 /**
- * Milliseconds of processor that all threads of some processes have taken so far, to the microsecond and better.
+ * Milliseconds of processor that all threads of some processes have taken so far, to the microsecond and better; NaN where
+ * it is not Linux that runs them.
  *
  * @param {number[]} pids those that are gone count as nothing
  */
 export function processorMillis(pids) {
-  return pids.reduce((sum, pid) => sum + ofOne(pid), 0);
+  return isLinux ? pids.reduce((sum, pid) => sum + ofOne(pid), 0) : Number.NaN;
 }
 
 function ofOne(pid) {
@@ -26,8 +28,9 @@ function ofOne(pid) {
   return Number(time[0]) * 1000 + Number(time[1]) / 1e6;
 }
 
-/** Begins to watch; gives how many cores everybody but this process and what it started has taken since, a hypervisor included. */
+/** Begins to watch; gives how many cores everybody but this process and what it started has taken since, a hypervisor included; NaN likewise. */
 export function foreignCores() {
+  if (!isLinux) return () => Number.NaN;
   const begin = { at: performance.now(), all: busyMillis(), own: ownMillis() };
   return () => {
     const taken = busyMillis() - begin.all - (ownMillis() - begin.own);

@@ -11,7 +11,8 @@ import { findCredentials, shown } from '../dist/src/pki/find-credentials.js';
 import { authorityFolder } from '../dist/src/pki/is-initialised.js';
 import { join } from '../dist/src/pki/join.js';
 import { parseToken } from '../dist/src/pki/join-token.js';
-import { Agent, echoes, Launcher, median, openOrchestrator } from './agents.mjs';
+import { Agent, echoes, Launcher, openOrchestrator } from './agents.mjs';
+import { median } from './figures.mjs';
 
 process.noDeprecation = true;
 const { values } = parseArgs({

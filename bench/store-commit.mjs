@@ -1,30 +1,29 @@
 // Commits of the SQLite store against what the disk itself can sync, in one run, so that only the ratios matter.
 //
-//   npm run build && node bench/store-commit.mjs [folder]
+//   npm run bench:store -- [folder] --rounds 3
 //
 // A row is a stage that has moved; each turn also writes its run, the cluster and one event.
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { openSqliteStore } from '../dist/src/store/sqlite/sqlite-store.js';
+import { inTurns, median } from './figures.mjs';
 
-const ROUNDS = 9;
 const SLICE_MILLIS = 250;
-const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'stageplane-bench-'));
+const { values, positionals } = parseArgs({
+  options: { rounds: { type: 'string', default: '9' } },
+  allowPositionals: true,
+});
+const folder = mkdtempSync(join(positionals[0] ?? tmpdir(), 'stageplane-bench-'));
 try {
   const subjects = [
     { name: 'bare 4 KiB append + fdatasync', rows: 1, ...bareSync() },
     ...[1, 10, 100].map((rows) => ({ name: `commit of ${rows} rows`, rows, ...commits(rows) })),
   ];
-  const rates = subjects.map(() => []);
-  // In turns, so that whatever else the disk has to do meets all of them alike; the first round only warms up.
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const [index, subject] of subjects.entries()) {
-      const rate = perSecond(subject.once);
-      if (round > 0) rates[index].push(rate);
-    }
-  }
-  for (const [index, subject] of subjects.entries()) report(subject, median(rates[index]), median(rates[0]));
+  const turns = subjects.map(({ name, once }) => [name, () => perSecond(once)]);
+  const { quiet: _, ...rates } = await inTurns(Number(values.rounds), Object.fromEntries(turns));
+  for (const subject of subjects) report(subject, median(rates[subject.name]), median(rates[subjects[0].name]));
   for (const subject of subjects) subject.end();
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -50,10 +49,6 @@ function perSecond(once) {
     calls++;
   }
   return (calls * 1000) / elapsed;
-}
-
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 function bareSync() {

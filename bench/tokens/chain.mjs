@@ -12,7 +12,7 @@ import { EndpointHost } from '../../dist/src/token-endpoint/endpoint-host.js';
 import { SLICE_FOLDER } from '../../dist/src/worker/engine/llama/slice-settings.js';
 import { processorMillis } from '../processor-time.mjs';
 import { delayedEdge } from './delayed-edge.mjs';
-import { planOf } from './model.mjs';
+import { planOf, WARMING_TOKENS } from './model.mjs';
 
 const GENERATION = 1;
 
@@ -122,12 +122,12 @@ export class Chain {
     });
   }
 
-  /** Decodes `tokens` tokens after a first one; gives what one took, and what it took of the processors in all processes. */
+  /** Decodes `tokens` tokens after some that warm up; gives what one took, and what it took of the processors in all processes. */
   async burst(tokens) {
     const processor = [];
-    const request = { prompt: 'Once upon a time', maxTokens: tokens + 1 };
+    const request = { prompt: 'Once upon a time', maxTokens: 1 + WARMING_TOKENS + tokens };
     const { at } = await this.answer(request, () => processor.push(processorMillis(this.#processes)));
-    const each = (times) => (times.at(-1) - times[0]) / tokens;
+    const each = (times) => (times.at(-1) - times[WARMING_TOKENS]) / tokens;
     return { millis: each(at), processorMillis: each(processor) };
   }
 

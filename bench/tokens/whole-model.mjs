@@ -9,6 +9,7 @@ import { loadModel } from '../../dist/src/worker/engine/llama/load-model.js';
 import { pickToken } from '../../dist/src/worker/engine/llama/pick-token.js';
 import { sleepingThreadPool } from '../../dist/src/worker/engine/llama/thread-pool.js';
 import { GREEDY } from '../../dist/src/worker/engine/sampling.js';
+import { WARMING_TOKENS } from './model.mjs';
 
 const program = fileURLToPath(import.meta.url);
 /** As many as the prompt of the stages has. */
@@ -26,7 +27,7 @@ export async function wholeModel({ path }, threads, waiting) {
     });
   await answered();
   return {
-    /** Decodes `tokens` tokens after a first one, or as many as come in time; gives what one took, and took of the processors. */
+    /** Decodes `tokens` tokens after some that warm up, or as many as come in time; gives what one took, and took of the processors. */
     burst: (tokens, mostMillis = Number.MAX_VALUE) => {
       child.send({ tokens, mostMillis });
       return answered();
@@ -89,12 +90,14 @@ async function serve(path, threads, waiting) {
       Array.from({ length: PROMPT_TOKENS }, (_, row) => 1000 + row),
       0,
     );
+    let position = PROMPT_TOKENS;
+    for (let count = 0; count < WARMING_TOKENS; count++) token = run([token], position++);
     const begin = performance.now();
     const before = process.cpuUsage();
     let elapsed = 0;
     let count = 0;
     for (; count < tokens && elapsed < mostMillis; elapsed = performance.now() - begin) {
-      token = run([token], PROMPT_TOKENS + count);
+      token = run([token], position++);
       count++;
     }
     const { user, system } = process.cpuUsage(before);
