@@ -14,8 +14,8 @@ import { Agent, Launcher, openOrchestrator } from './agents.mjs';
 /** Besides heartbeats at the pace of real agents: runs one after the other, of how many stages and with what between them. */
 const LOADS = {
   'runs of 8 stages': { stages: 8, pauseMillis: 100 },
-  'runs on all nodes': { stages: undefined, pauseMillis: 1000 },
-  'runs on all nodes, and nothing else to do': { stages: undefined, pauseMillis: 0 },
+  'runs on all nodes': { stages: Infinity, pauseMillis: 1000 },
+  'runs on all nodes, and nothing else to do': { stages: Infinity, pauseMillis: 0 },
 };
 /** Scrapes must not be the load themselves. */
 const SCRAPE_PAUSE_MILLIS = 50;
@@ -90,7 +90,7 @@ async function load({ address, count }) {
     });
     const before = round;
     while (!isOver) {
-      await launcher.wholeRun(round++, order.stages ?? count);
+      await launcher.wholeRun(round++, Math.min(order.stages, count));
       if (order.pauseMillis > 0) await setTimeout(order.pauseMillis);
       else await Promise.all(agents.map((agent) => agent.echo()));
     }

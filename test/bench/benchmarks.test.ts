@@ -10,7 +10,7 @@ const small: [name: string, words: string[], figures: RegExp[]][] = [
   [
     'metrics',
     ['--agents', '3', '--scrapes', '3'],
-    [/^3 agents .*: \d+ series/m, /^scrape driven, \d+ runs .* max \d/m],
+    [/^scrape \d+ runs on all nodes .* max \d/m, /^a scrape has \d+ series/m],
   ],
   ['plan', ['--millis', '1'], [/^1000 nodes, fewest-nodes, .* ms/m, /^4096 stages +\d+ plans\/s/m]],
   ['security', ['--agents', '2', '--rounds', '1'], [/^stop until DONE .* \d+\.\d\dx$/m, /^token to certificate +\d+/m]],
