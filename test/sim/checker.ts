@@ -145,6 +145,7 @@ export class Checker {
       this.#reservations.observe(world, turn);
       this.workers.checkStatuses(world, this.#lastRuns);
       for (const run of world.runs.values()) this.drains.check(this.#lastRuns.get(run.runId), run);
+      this.drains.turnOver();
       checkBounds(sim, world, turn.effects);
       countTurn(sim, world, turn, this.#lastRuns);
     }

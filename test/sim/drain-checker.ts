@@ -9,6 +9,8 @@ import type { Simulation } from './simulation.js';
 export class DrainChecker {
   readonly #asked = new Map<number, { nodeId: NodeId; deadline: number }>();
   readonly #soonest = new Map<NodeId, number>();
+  /** Of this turn: which came first in it, the new time or the end of the old one, is not known. */
+  readonly #newSoonest = new Map<NodeId, number>();
 
   constructor(private readonly sim: Simulation) {}
 
@@ -19,7 +21,7 @@ export class DrainChecker {
   answered(call: number): void {
     const drain = this.#asked.get(call);
     this.#asked.delete(call);
-    if (drain) this.#soonest.set(drain.nodeId, this.sim.time.now + drain.deadline);
+    if (drain) this.#newSoonest.set(drain.nodeId, this.sim.time.now + drain.deadline);
   }
 
   clockIsSet(): void {
@@ -46,9 +48,15 @@ export class DrainChecker {
     const isNew = before && !before.cause && cause?.fault.reason === StageFaultReason.STAGE_FAULT_REASON_NODE_DRAINED;
     if (!isNew || cause?.component !== 'orchestrator' || cause.nodeId === undefined) return;
     const mayMove = before.mode === RunMode.RUN_MODE_SERVING && before.restart?.basis !== undefined;
-    const early = (this.#soonest.get(cause.nodeId) ?? 0) - this.sim.time.now;
+    const soonest = [this.#soonest, this.#newSoonest].flatMap((times) => times.get(cause.nodeId!) ?? []);
+    const early = soonest.length === 0 ? 0 : Math.min(...soonest) - this.sim.time.now;
     if (mayMove) return;
     this.sim.hit('drain ended at its deadline');
     if (early > 1) this.sim.violated('I17', `a drain ends run ${runId} ${early} ms before its deadline`);
+  }
+
+  turnOver(): void {
+    for (const [nodeId, soonest] of this.#newSoonest) this.#soonest.set(nodeId, soonest);
+    this.#newSoonest.clear();
   }
 }
