@@ -55,6 +55,14 @@ const requests: readonly (readonly [string, (path: string) => string, number, st
     'MALFORMED_REQUEST',
     /no request of HTTP\/1\.1: see that/,
   ],
+  ['no host', (path) => `GET ${path} HTTP/1.1\r\n\r\n`, 400, 'MALFORMED_REQUEST', /needs a Host header: send/],
+  [
+    'an expectation that nobody knows',
+    (path) => `POST ${path} HTTP/1.1\r\n${host}Expect: gold\r\n\r\n`,
+    417,
+    'MALFORMED_REQUEST',
+    /only Expect: 100-continue .*: send no other/,
+  ],
   [
     'headers that are too large',
     (path) => `GET ${path} HTTP/1.1\r\n${host}X-A: ${'y'.repeat(limits.httpHeaderBytes)}\r\n\r\n`,
