@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { leftovers } from '../../src/demo/leftovers.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
@@ -21,8 +21,12 @@ async function home(chatTemplate = '') {
   mkdirSync(runtime);
   const [model] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: 4, chatTemplate });
   const environment = { XDG_STATE_HOME: join(folder, 'state'), XDG_RUNTIME_DIR: runtime };
-  const up = (...words: string[]) =>
-    new Child(['up', model, '--listen', '127.0.0.1:0', '--threads', '1', ...words], environment);
+  const up = (...words: string[]) => {
+    const child = new Child(['up', model, '--listen', '127.0.0.1:0', '--threads', '1', ...words], environment);
+    // A test that fails leaves it, and what it has started ends with it.
+    onTestFinished(() => void child.process.kill('SIGKILL'));
+    return child;
+  };
   const plain = (...words: string[]) => new Child(words, environment).end();
   const state = join(folder, 'state', 'stageplane', 'up');
   return { folder, model, up, plain, state };
@@ -31,6 +35,10 @@ async function home(chatTemplate = '') {
 /** Every process of an `up` that is under way, itself included. */
 function processesOf({ process }: Child): number[] {
   return [process.pid!, ...descendantsOf(process.pid!)];
+}
+
+function workersOf(child: Child): number[] {
+  return processesOf(child).filter((pid) => /worker.main\.js/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
 }
 
 async function allGone(pids: readonly number[]): Promise<void> {
@@ -111,6 +119,40 @@ describe('up', () => {
     serving.interrupt();
     const { code, stdout } = await serving.end();
     expect([code, stdout.includes('run 1 is stopped')]).toEqual([stdout.includes('Ctrl-C') ? 0 : 130, true]);
+    expect(leftovers(folder, pids)).toEqual([]);
+  });
+
+  it('serves once, with one run, when it is started twice at once', async () => {
+    const { folder, up } = await home();
+    const both = [up(), up()];
+    await Promise.all(both.map((one) => one.shown('stdout', 'OpenAI endpoint')));
+    expect(both.map(({ stdout }) => /run \d+/.exec(stdout)?.[0])).toEqual(['run 1', 'run 1']);
+    const pids = both.flatMap(processesOf);
+    for (const one of both) one.interrupt();
+    await Promise.all(both.map((one) => one.end()));
+    await allGone(pids);
+    expect(leftovers(folder, pids)).toEqual([]);
+  });
+
+  it('serves from nothing when it is started while another one ends, or was just killed', async () => {
+    const { folder, up } = await home();
+    let serving = up();
+    const pids: number[] = [];
+    for (const signal of ['SIGINT', 'SIGKILL', 'SIGINT'] as const) {
+      await serving.shown('stdout', 'OpenAI endpoint');
+      pids.push(...processesOf(serving));
+      const before = serving;
+      // They end late, and so does all that waits for them.
+      for (const pid of workersOf(before)) process.kill(pid, 'SIGSTOP');
+      before.process.kill(signal);
+      serving = up();
+      await before.end();
+    }
+    await serving.shown('stdout', 'OpenAI endpoint');
+    pids.push(...processesOf(serving));
+    serving.interrupt();
+    expect((await serving.end()).code).toBe(0);
+    await allGone(pids);
     expect(leftovers(folder, pids)).toEqual([]);
   });
 

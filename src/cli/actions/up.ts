@@ -24,6 +24,7 @@ import { openPool, type Pool } from '../up/open-pool.js';
 import { serveUntilDone } from '../up/serve-until-done.js';
 import { findServed, newRequestId } from '../up/served-request.js';
 import { showEndpoint } from '../up/show-endpoint.js';
+import { Turn } from '../up/turn.js';
 import { usageFailure } from '../usage-failure.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
@@ -33,17 +34,23 @@ export async function up(invocation: Invocation<UpValues>): Promise<ExitCode> {
   if (problem !== undefined) return output.fail(usageFailure([{ field: '', message: problem }]));
   const interrupts = listenForInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP']);
   const daemons: Daemon[] = [];
+  const turn = new Turn(values.data, output);
+  // Whoever starts from now on must not find what is about to end.
+  const claim = () => void (daemons.length > 0 && turn.claim());
+  interrupts.first.addEventListener('abort', claim, { once: true });
   interrupts.second.addEventListener('abort', () => leaveAtOnce(daemons), { once: true });
   try {
-    const pool = await openPool(values, daemons, interrupts.first);
+    const pool = await openPool(invocation, { daemons, turn, signal: interrupts.first });
     const served = withOrchestrator(output, { ...values, orchestrator: pool.address }, (client) =>
-      serve(invocation, { client, pool, interrupts, isChat }),
+      serve(invocation, { client, pool, turn, interrupts, isChat }),
     );
     return await Promise.race([served, ...daemons.map((daemon) => daemon.lost())]);
   } catch (error) {
     return interrupts.first.aborted ? exitCode.interrupted : output.fail(startFailure(error));
   } finally {
+    claim();
     for (const daemon of daemons.toReversed()) await daemon.stop();
+    turn.release();
     interrupts.ignore();
   }
 }
@@ -66,6 +73,7 @@ function leaveAtOnce(daemons: readonly Daemon[]): void {
 interface Serving {
   readonly client: OrchestratorServiceClient;
   readonly pool: Pool;
+  readonly turn: Turn;
   readonly interrupts: Interrupts;
   /** Whether the model brings a chat template. */
   readonly isChat: boolean;
@@ -73,7 +81,7 @@ interface Serving {
 
 async function serve(
   { values, output }: Invocation<UpValues>,
-  { client, pool, interrupts, isChat }: Serving,
+  { client, pool, turn, interrupts, isChat }: Serving,
 ): Promise<ExitCode> {
   await someNode(client, pool, interrupts.first);
   const built = buildPlanRequest(values, namesNodes(values) ? await listNodes(client) : []);
@@ -88,6 +96,7 @@ async function serve(
   interrupts.first.throwIfAborted();
   const run = known ?? (await createRun(client, plan));
   if (!('runId' in run)) return refusedRun(output, run);
+  if (!interrupts.first.aborted) turn.release();
   if (!output.json) output.print(`run ${run.runId}`);
   const onReady = async () => showEndpoint(output, await endpointOf(pool, run, isChat), 'Ctrl-C');
   return serveUntilDone({ client, output, run, interrupts }, onReady);
