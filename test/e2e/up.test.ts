@@ -73,7 +73,9 @@ describe('up', () => {
     expect(again).toMatchObject({ code: 0, stderr: '' });
     expect(again.stdout).toContain('run 1 serves this already');
     expect(again.stdout).toContain(url);
-    expect(again.stdout).toContain('stageplane runs stop 1');
+    const stop = /^stop +stageplane (.+)$/m.exec(again.stdout)?.[1] ?? '';
+    expect(stop).toMatch(/^runs stop 1 --orchestrator 127\.0\.0\.1:\d+$/);
+    expect(await plain(...stop.replace('stop', 'get').split(' '))).toMatchObject({ code: 0 });
 
     const pids = processesOf(serving);
     expect(pids.length).toBeGreaterThanOrEqual(5);
@@ -150,6 +152,31 @@ describe('up', () => {
     }
     await serving.shown('stdout', 'OpenAI endpoint');
     pids.push(...processesOf(serving));
+    serving.interrupt();
+    expect((await serving.end()).code).toBe(0);
+    await allGone(pids);
+    expect(leftovers(folder, pids)).toEqual([]);
+  });
+
+  it('ends the run of one that was killed, when it is to serve something else', async () => {
+    const { folder, up } = await home();
+    const killed = up();
+    await killed.shown('stdout', 'OpenAI endpoint');
+    const pids = processesOf(killed);
+    killed.process.kill('SIGKILL');
+    await killed.end();
+    const serving = up('--context', '64');
+    await serving.shown('stdout', 'OpenAI endpoint');
+    pids.push(...processesOf(serving));
+    const url = endpointOf(serving).replace('/v1', '/api/ListRuns');
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body: '{}' });
+    expect(await answer.json()).toMatchObject({
+      runs: [
+        { runId: '2', phase: 'RUN_PHASE_RUNNING' },
+        { runId: '1', phase: 'RUN_PHASE_DONE', outcome: 'RUN_OUTCOME_STOPPED' },
+      ],
+    });
     serving.interrupt();
     expect((await serving.end()).code).toBe(0);
     await allGone(pids);

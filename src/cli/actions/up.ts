@@ -15,6 +15,7 @@ import { listNodes } from '../../launcher/list-all.js';
 import { buildPlanRequest, namesNodes } from '../build-plan-request.js';
 import type { Invocation } from '../command.js';
 import type { UpValues } from '../commands/up.js';
+import { DEFAULT_ADDRESS } from '../config/common-settings.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { type Interrupts, listenForInterrupts } from '../interrupts.js';
 import { refusedRun } from '../refused-run.js';
@@ -22,7 +23,7 @@ import { startFailure } from '../start-failure.js';
 import { endpointOf } from '../up/endpoint.js';
 import { openPool, type Pool } from '../up/open-pool.js';
 import { serveUntilDone } from '../up/serve-until-done.js';
-import { findServed, newRequestId } from '../up/served-request.js';
+import { endAbandoned, findServed, newRequestId } from '../up/served-request.js';
 import { showEndpoint } from '../up/show-endpoint.js';
 import { Turn } from '../up/turn.js';
 import { usageFailure } from '../usage-failure.js';
@@ -87,10 +88,12 @@ async function serve(
   const built = buildPlanRequest(values, namesNodes(values) ? await listNodes(client) : []);
   if (built.kind === 'refused') return output.fail(usageFailure(built.problems));
   const plan = { ...built.request, mode: RunMode.RUN_MODE_SERVING };
+  // One that runs already may have been given its runs by somebody else.
+  if (pool.agentLog !== undefined) await endAbandoned(client, plan, interrupts.first);
   const known = await findServed(client, plan);
   if (known?.phase === RunPhase.RUN_PHASE_RUNNING) {
     if (!output.json) output.print(`run ${known.runId} serves this already`);
-    showEndpoint(output, await endpointOf(pool, known, isChat), `stageplane runs stop ${known.runId}`);
+    showEndpoint(output, await endpointOf(pool, known, isChat), stopCommand(known.runId, pool));
     return exitCode.ok;
   }
   interrupts.first.throwIfAborted();
@@ -100,6 +103,10 @@ async function serve(
   if (!output.json) output.print(`run ${run.runId}`);
   const onReady = async () => showEndpoint(output, await endpointOf(pool, run, isChat), 'Ctrl-C');
   return serveUntilDone({ client, output, run, interrupts }, onReady);
+}
+
+function stopCommand(runId: bigint, { address }: Pool): string {
+  return `stageplane runs stop ${runId}${address === DEFAULT_ADDRESS ? '' : ` --orchestrator ${address}`}`;
 }
 
 async function createRun(client: OrchestratorServiceClient, plan: PlanRequest) {
