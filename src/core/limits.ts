@@ -93,6 +93,8 @@ export const limits = {
   restartWaitMillis: 1000,
   /** Attempts after the first of a run that `up` starts: a machine that sleeps or is plugged out is no end of it. */
   upRestarts: 3,
+  /** Milliseconds between two looks of an `up` at whether another one has done with a data folder. */
+  upWaitMillis: 200,
   /** Attempts after the first that a run may ask for: with the longest backoff, most of a working day. */
   restartAttempts: 100,
   /**

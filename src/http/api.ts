@@ -28,7 +28,7 @@ export function api(calls: OrchestratorCalls, logger: Logger): FastifyPluginAsyn
       if (method.responseStream) addStream(app, path, { call, json, cursor: cursors[name], logger });
       else
         app.post(path, async ({ body, caller }) =>
-          json.writeResponse(await call(json.readRequest(body as JsonValue), caller)),
+          json.writeResponse(await call(json.readRequest(body as JsonValue | undefined), caller)),
         );
     }
   };

@@ -9,7 +9,7 @@ type Any = any;
 /** The messages of one method as JSON and back, by the mapping of protobuf: 64-bit integers are strings, enums are names. */
 export interface RpcJson {
   /** Throws RpcError for what is no request; fields of a later version are ignored. */
-  readRequest(json: JsonValue): Any;
+  readRequest(json: JsonValue | undefined): Any;
   /** Every field without presence is there, also one that is empty. */
   writeResponse(response: Any): JsonValue;
 }
@@ -19,12 +19,13 @@ export function rpcJson({ path, requestDeserialize, responseSerialize }: MethodD
   const method = describedMethod(path);
   return {
     readRequest: (json) => {
+      if (json === undefined) throw malformed('there is no body: send a JSON object, such as {}');
       try {
         const message = fromJson(method.input, json, { ignoreUnknownFields: true, registry });
         return requestDeserialize(Buffer.from(toBinary(method.input, message)));
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
-        throw new RpcError(status.INVALID_ARGUMENT, 'MALFORMED_MESSAGE', `the body is no ${method.input.name}: ${why}`);
+        throw malformed(`the body is no ${method.input.name}: ${why}`);
       }
     },
     writeResponse: (response) =>
@@ -33,4 +34,8 @@ export function rpcJson({ path, requestDeserialize, responseSerialize }: MethodD
         registry,
       }),
   };
+}
+
+function malformed(message: string): RpcError {
+  return new RpcError(status.INVALID_ARGUMENT, 'MALFORMED_MESSAGE', message);
 }

@@ -3,7 +3,7 @@ import { type HttpRefusal, refusal } from './http-refusal.js';
 
 const seconds = limits.httpRequestMillis / 1000;
 
-/** By the codes of fastify (`FST_`), of Node.js and of its parser (`HPE_`): their own words say neither what nor what to do. */
+/** By the codes of fastify (`FST_`), of Node.js, of its parser (`HPE_`) and our own: their words say neither what nor what to do. */
 const known: Readonly<Record<string, HttpRefusal>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: refusal(
     413,
@@ -27,6 +27,8 @@ const known: Readonly<Record<string, HttpRefusal>> = {
     'HEADERS_TOO_LARGE',
     `the headers have more than ${limits.httpHeaderBytes} bytes: send fewer or shorter ones`,
   ),
+  NO_HOST: malformed('a request of HTTP/1.1 needs a Host header: send the host and port that are asked'),
+  EXPECTATION: refusal(417, 'MALFORMED_REQUEST', 'only Expect: 100-continue can be met: send no other'),
   HPE_INVALID_METHOD: malformed('HTTP has no such method: send GET or POST, and plain HTTP to a port without TLS'),
 };
 

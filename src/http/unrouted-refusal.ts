@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type HttpRefusal, refusalHeaders } from './http-refusal.js';
 import { openAiError } from './openai/openai-error.js';
@@ -17,6 +17,20 @@ export function refuseUnread(error: NodeJS.ErrnoException, socket: Socket): void
     socket.destroy();
     return;
   }
+  const { statusCode, headers, body } = answerTo(error);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${body}`, () =>
+    socket.destroy(),
+  );
+}
+
+/** Answers what may not be read on, in its turn, and hangs up. */
+export function refuseBegun(error: { readonly code: string }, response: ServerResponse): void {
+  const { statusCode, headers, body } = answerTo(error);
+  response.writeHead(statusCode, headers).end(body);
+}
+
+function answerTo(error: { readonly code?: string | undefined }) {
   const why = unreadRequest(error);
   const body = JSON.stringify(unroutedBody(why));
   const headers = {
@@ -26,8 +40,5 @@ export function refuseUnread(error: NodeJS.ErrnoException, socket: Socket): void
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${why.statusCode} ${STATUS_CODES[why.statusCode]}\r\n${lines.join('')}\r\n${body}`, () =>
-    socket.destroy(),
-  );
+  return { statusCode: why.statusCode, headers, body };
 }

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { RunPhase } from '../../gen/stageplane/v1/run.js';
-import { Child, type Ended } from '../cli/child.js';
+import { Child, type Ended, failed } from '../cli/child.js';
 import { getRun, watchUntil } from '../support/running-orchestrator.js';
 import { Cluster } from './cluster.js';
 import { idle } from './idle.js';
@@ -138,5 +138,7 @@ describe('chat --plain', () => {
       `stageplane: run ${victim} ended FAULTED before the answer did: stage 0 on ${stages[0]!.nodeName}, worker: WORKER_EXITED: `,
     );
     await watchUntil(cluster.client, victim, RunPhase.RUN_PHASE_DONE);
+    // Nobody types to it before it is said.
+    expect(await command('chat', String(victim)).end()).toEqual(failed(1, `run ${victim} is DONE: create a new one`));
   });
 });

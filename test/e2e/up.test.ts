@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { leftovers } from '../../src/demo/leftovers.js';
 import { writeTinyModel } from '../../src/gguf/tiny-model.js';
@@ -21,8 +21,12 @@ async function home(chatTemplate = '') {
   mkdirSync(runtime);
   const [model] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: 4, chatTemplate });
   const environment = { XDG_STATE_HOME: join(folder, 'state'), XDG_RUNTIME_DIR: runtime };
-  const up = (...words: string[]) =>
-    new Child(['up', model, '--listen', '127.0.0.1:0', '--threads', '1', ...words], environment);
+  const up = (...words: string[]) => {
+    const child = new Child(['up', model, '--listen', '127.0.0.1:0', '--threads', '1', ...words], environment);
+    // A test that fails leaves it, and what it has started ends with it.
+    onTestFinished(() => void child.process.kill('SIGKILL'));
+    return child;
+  };
   const plain = (...words: string[]) => new Child(words, environment).end();
   const state = join(folder, 'state', 'stageplane', 'up');
   return { folder, model, up, plain, state };
@@ -31,6 +35,10 @@ async function home(chatTemplate = '') {
 /** Every process of an `up` that is under way, itself included. */
 function processesOf({ process }: Child): number[] {
   return [process.pid!, ...descendantsOf(process.pid!)];
+}
+
+function workersOf(child: Child): number[] {
+  return processesOf(child).filter((pid) => /worker.main\.js/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
 }
 
 async function allGone(pids: readonly number[]): Promise<void> {
@@ -65,7 +73,9 @@ describe('up', () => {
     expect(again).toMatchObject({ code: 0, stderr: '' });
     expect(again.stdout).toContain('run 1 serves this already');
     expect(again.stdout).toContain(url);
-    expect(again.stdout).toContain('stageplane runs stop 1');
+    const stop = /^stop +stageplane (.+)$/m.exec(again.stdout)?.[1] ?? '';
+    expect(stop).toMatch(/^runs stop 1 --orchestrator 127\.0\.0\.1:\d+$/);
+    expect(await plain(...stop.replace('stop', 'get').split(' '))).toMatchObject({ code: 0 });
 
     const pids = processesOf(serving);
     expect(pids.length).toBeGreaterThanOrEqual(5);
@@ -111,6 +121,65 @@ describe('up', () => {
     serving.interrupt();
     const { code, stdout } = await serving.end();
     expect([code, stdout.includes('run 1 is stopped')]).toEqual([stdout.includes('Ctrl-C') ? 0 : 130, true]);
+    expect(leftovers(folder, pids)).toEqual([]);
+  });
+
+  it('serves once, with one run, when it is started twice at once', async () => {
+    const { folder, up } = await home();
+    const both = [up(), up()];
+    await Promise.all(both.map((one) => one.shown('stdout', 'OpenAI endpoint')));
+    expect(both.map(({ stdout }) => /run \d+/.exec(stdout)?.[0])).toEqual(['run 1', 'run 1']);
+    const pids = both.flatMap(processesOf);
+    for (const one of both) one.interrupt();
+    await Promise.all(both.map((one) => one.end()));
+    await allGone(pids);
+    expect(leftovers(folder, pids)).toEqual([]);
+  });
+
+  it('serves from nothing when it is started while another one ends, or was just killed', async () => {
+    const { folder, up } = await home();
+    let serving = up();
+    const pids: number[] = [];
+    for (const signal of ['SIGINT', 'SIGKILL', 'SIGINT'] as const) {
+      await serving.shown('stdout', 'OpenAI endpoint');
+      pids.push(...processesOf(serving));
+      const before = serving;
+      // They end late, and so does all that waits for them.
+      for (const pid of workersOf(before)) process.kill(pid, 'SIGSTOP');
+      before.process.kill(signal);
+      serving = up();
+      await before.end();
+    }
+    await serving.shown('stdout', 'OpenAI endpoint');
+    pids.push(...processesOf(serving));
+    serving.interrupt();
+    expect((await serving.end()).code).toBe(0);
+    await allGone(pids);
+    expect(leftovers(folder, pids)).toEqual([]);
+  });
+
+  it('ends the run of one that was killed, when it is to serve something else', async () => {
+    const { folder, up } = await home();
+    const killed = up();
+    await killed.shown('stdout', 'OpenAI endpoint');
+    const pids = processesOf(killed);
+    killed.process.kill('SIGKILL');
+    await killed.end();
+    const serving = up('--context', '64');
+    await serving.shown('stdout', 'OpenAI endpoint');
+    pids.push(...processesOf(serving));
+    const url = endpointOf(serving).replace('/v1', '/api/ListRuns');
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body: '{}' });
+    expect(await answer.json()).toMatchObject({
+      runs: [
+        { runId: '2', phase: 'RUN_PHASE_RUNNING' },
+        { runId: '1', phase: 'RUN_PHASE_DONE', outcome: 'RUN_OUTCOME_STOPPED' },
+      ],
+    });
+    serving.interrupt();
+    expect((await serving.end()).code).toBe(0);
+    await allGone(pids);
     expect(leftovers(folder, pids)).toEqual([]);
   });
 

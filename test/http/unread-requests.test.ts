@@ -13,6 +13,13 @@ const requests: readonly (readonly [string, (path: string) => string, number, st
   ['a body that is no JSON', (path) => post(path, json, '{'), 400, 'MALFORMED_MESSAGE', /is no JSON: send one object/],
   ['no body', (path) => post(path, json, ''), 400, 'MALFORMED_MESSAGE', /is no JSON: send one object/],
   [
+    'no body and no type',
+    (path) => `POST ${path} HTTP/1.1\r\n${host}\r\n`,
+    400,
+    'MALFORMED_MESSAGE',
+    /there is no body: send a JSON object/,
+  ],
+  [
     'a body that is too large',
     (path) => `POST ${path} HTTP/1.1\r\n${host}${json}Content-Length: ${limits.httpBodyBytes + 1}\r\n\r\n`,
     413,
@@ -54,6 +61,14 @@ const requests: readonly (readonly [string, (path: string) => string, number, st
     400,
     'MALFORMED_REQUEST',
     /no request of HTTP\/1\.1: see that/,
+  ],
+  ['no host', (path) => `GET ${path} HTTP/1.1\r\n\r\n`, 400, 'MALFORMED_REQUEST', /needs a Host header: send/],
+  [
+    'an expectation that nobody knows',
+    (path) => `POST ${path} HTTP/1.1\r\n${host}Expect: gold\r\n\r\n`,
+    417,
+    'MALFORMED_REQUEST',
+    /only Expect: 100-continue .*: send no other/,
   ],
   [
     'headers that are too large',

@@ -15,6 +15,7 @@ import { listNodes } from '../../launcher/list-all.js';
 import { buildPlanRequest, namesNodes } from '../build-plan-request.js';
 import type { Invocation } from '../command.js';
 import type { UpValues } from '../commands/up.js';
+import { DEFAULT_ADDRESS } from '../config/common-settings.js';
 import { type ExitCode, exitCode } from '../exit-code.js';
 import { type Interrupts, listenForInterrupts } from '../interrupts.js';
 import { refusedRun } from '../refused-run.js';
@@ -22,8 +23,9 @@ import { startFailure } from '../start-failure.js';
 import { endpointOf } from '../up/endpoint.js';
 import { openPool, type Pool } from '../up/open-pool.js';
 import { serveUntilDone } from '../up/serve-until-done.js';
-import { findServed, newRequestId } from '../up/served-request.js';
+import { endAbandoned, findServed, newRequestId } from '../up/served-request.js';
 import { showEndpoint } from '../up/show-endpoint.js';
+import { Turn } from '../up/turn.js';
 import { usageFailure } from '../usage-failure.js';
 import { withOrchestrator } from '../with-orchestrator.js';
 
@@ -33,17 +35,23 @@ export async function up(invocation: Invocation<UpValues>): Promise<ExitCode> {
   if (problem !== undefined) return output.fail(usageFailure([{ field: '', message: problem }]));
   const interrupts = listenForInterrupts(['SIGINT', 'SIGTERM', 'SIGHUP']);
   const daemons: Daemon[] = [];
+  const turn = new Turn(values.data, output);
+  // Whoever starts from now on must not find what is about to end.
+  const claim = () => void (daemons.length > 0 && turn.claim());
+  interrupts.first.addEventListener('abort', claim, { once: true });
   interrupts.second.addEventListener('abort', () => leaveAtOnce(daemons), { once: true });
   try {
-    const pool = await openPool(values, daemons, interrupts.first);
+    const pool = await openPool(invocation, { daemons, turn, signal: interrupts.first });
     const served = withOrchestrator(output, { ...values, orchestrator: pool.address }, (client) =>
-      serve(invocation, { client, pool, interrupts, isChat }),
+      serve(invocation, { client, pool, turn, interrupts, isChat }),
     );
     return await Promise.race([served, ...daemons.map((daemon) => daemon.lost())]);
   } catch (error) {
     return interrupts.first.aborted ? exitCode.interrupted : output.fail(startFailure(error));
   } finally {
+    claim();
     for (const daemon of daemons.toReversed()) await daemon.stop();
+    turn.release();
     interrupts.ignore();
   }
 }
@@ -66,6 +74,7 @@ function leaveAtOnce(daemons: readonly Daemon[]): void {
 interface Serving {
   readonly client: OrchestratorServiceClient;
   readonly pool: Pool;
+  readonly turn: Turn;
   readonly interrupts: Interrupts;
   /** Whether the model brings a chat template. */
   readonly isChat: boolean;
@@ -73,24 +82,31 @@ interface Serving {
 
 async function serve(
   { values, output }: Invocation<UpValues>,
-  { client, pool, interrupts, isChat }: Serving,
+  { client, pool, turn, interrupts, isChat }: Serving,
 ): Promise<ExitCode> {
   await someNode(client, pool, interrupts.first);
   const built = buildPlanRequest(values, namesNodes(values) ? await listNodes(client) : []);
   if (built.kind === 'refused') return output.fail(usageFailure(built.problems));
   const plan = { ...built.request, mode: RunMode.RUN_MODE_SERVING };
+  // One that runs already may have been given its runs by somebody else.
+  if (pool.agentLog !== undefined) await endAbandoned(client, plan, interrupts.first);
   const known = await findServed(client, plan);
   if (known?.phase === RunPhase.RUN_PHASE_RUNNING) {
     if (!output.json) output.print(`run ${known.runId} serves this already`);
-    showEndpoint(output, await endpointOf(pool, known, isChat), `stageplane runs stop ${known.runId}`);
+    showEndpoint(output, await endpointOf(pool, known, isChat), stopCommand(known.runId, pool));
     return exitCode.ok;
   }
   interrupts.first.throwIfAborted();
   const run = known ?? (await createRun(client, plan));
   if (!('runId' in run)) return refusedRun(output, run);
+  if (!interrupts.first.aborted) turn.release();
   if (!output.json) output.print(`run ${run.runId}`);
   const onReady = async () => showEndpoint(output, await endpointOf(pool, run, isChat), 'Ctrl-C');
   return serveUntilDone({ client, output, run, interrupts }, onReady);
+}
+
+function stopCommand(runId: bigint, { address }: Pool): string {
+  return `stageplane runs stop ${runId}${address === DEFAULT_ADDRESS ? '' : ` --orchestrator ${address}`}`;
 }
 
 async function createRun(client: OrchestratorServiceClient, plan: PlanRequest) {

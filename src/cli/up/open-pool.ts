@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { AdminServiceClient, AdminServiceService as service } from '../../../gen/stageplane/v1/admin_service.js';
 import { Daemon } from '../../demo/daemon.js';
@@ -6,9 +6,12 @@ import { unaryCall } from '../../grpc/client.js';
 import { httpAddressBeside } from '../../grpc/default-ports.js';
 import { isLoopback } from '../../grpc/listen-address.js';
 import { adminSocketOf } from '../../orchestrator/admin-socket.js';
+import type { Invocation } from '../command.js';
 import type { UpValues } from '../commands/up.js';
 import { defaultDataFolder } from '../config/default-folder.js';
 import { openClient } from '../open-client.js';
+import type { Turn } from './turn.js';
+import { waitForFolder } from './wait-for-folder.js';
 
 /** Where a model is to be served. */
 export interface Pool {
@@ -19,19 +22,24 @@ export interface Pool {
   readonly agentLog?: string | undefined;
 }
 
-/**
- * The orchestrator that was named, or the one of this machine, or a new one with an agent. Rejects with a sentence.
- *
- * @param daemons gets what is started, at once, so that it can be stopped however this ends
- */
-export async function openPool(values: UpValues, daemons: Daemon[], signal: AbortSignal): Promise<Pool> {
+/** What comes to be while a pool is opened. */
+interface Opening {
+  /** Gets what is started, at once, so that it can be stopped however this ends. */
+  readonly daemons: Daemon[];
+  /** Is waited for before anything of another `up` is looked at. */
+  readonly turn: Turn;
+  readonly signal: AbortSignal;
+}
+
+/** The orchestrator that was named, or the one of this machine, or a new one with an agent. Rejects with a sentence. */
+export async function openPool(invocation: Invocation<UpValues>, opening: Opening): Promise<Pool> {
+  const { values } = invocation;
+  const { turn, signal } = opening;
   if (values.orchestrator !== undefined) return named(values.orchestrator);
-  const folders = [process.env.STAGEPLANE_DATA || defaultDataFolder('orchestrator'), orchestratorFolder(values)];
-  for (const folder of folders) {
-    const running = await runningIn(folder, signal);
-    if (running) return running;
-  }
-  return start(values, daemons, signal);
+  const running = await runningIn(process.env.STAGEPLANE_DATA || defaultDataFolder('orchestrator'), signal);
+  if (running) return running;
+  await turn.wait(signal);
+  return (await runningIn(orchestratorFolder(values), signal)) ?? start(invocation, opening);
 }
 
 /** Nobody but its own admin socket tells where HTTP is; on this machine it is where it is by default, or else the person knows. */
@@ -56,20 +64,20 @@ async function runningIn(folder: string, signal: AbortSignal): Promise<Pool | un
   }
 }
 
-async function start(values: UpValues, daemons: Daemon[], signal: AbortSignal): Promise<Pool> {
+async function start({ values, output }: Invocation<UpValues>, { daemons, signal }: Opening): Promise<Pool> {
   const { data, listen, http = httpAddressBeside(listen), file } = values;
-  mkdirSync(data, { recursive: true });
   const models = ['--models', dirname(resolve(file)), '--json'];
-  const begin = (name: string, args: readonly string[]): Daemon => {
-    signal.throwIfAborted();
-    const daemon = new Daemon(name, [...args, ...models], join(data, `${name}.log`));
+  const begin = async (name: string, folder: string, args: readonly string[]): Promise<Daemon> => {
+    // That of an `up` that was killed takes a while to end.
+    (await waitForFolder(folder, output, signal)).release();
+    const words = [name, ...args, '--data', folder, ...models];
+    const daemon = new Daemon(name, words, join(data, `${name}.log`));
     daemons.push(daemon);
     return daemon;
   };
-  const folder = orchestratorFolder(values);
-  const ownArgs = ['orchestrator', '--listen', listen, '--http', http, '--data', folder];
-  const { address = '', httpUrl } = await begin('orchestrator', ownArgs).firstAnswer(signal);
-  begin('agent', ['agent', '--orchestrator', address, '--data', join(data, 'agent')]);
+  const orchestrator = await begin('orchestrator', orchestratorFolder(values), ['--listen', listen, '--http', http]);
+  const { address = '', httpUrl } = await orchestrator.firstAnswer(signal);
+  await begin('agent', join(data, 'agent'), ['--orchestrator', address]);
   return { address, httpUrl, agentLog: join(data, 'agent.log') };
 }
 

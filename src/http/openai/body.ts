@@ -11,12 +11,9 @@ export function badField(field: string, message: string, reason = 'INVALID_FIELD
 
 export function readBody(value: unknown): Body {
   if (isObject(value)) return value;
+  const found = value === undefined ? 'there is no body' : `the body is ${quoted(value)}`;
   throw new HttpError(
-    refusal(
-      400,
-      'MALFORMED_MESSAGE',
-      `the body is ${quoted(value)}: send a JSON object, and content-type: application/json`,
-    ),
+    refusal(400, 'MALFORMED_MESSAGE', `${found}: send a JSON object, and content-type: application/json`),
   );
 }
 
