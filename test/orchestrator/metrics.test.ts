@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { OrchestratorServiceService as Service } from '../../gen/stageplane/v1/orchestrator_service.js';
 import { RunPhase, StageFaultReason } from '../../gen/stageplane/v1/run.js';
 import { streamCall, unaryCall } from '../../src/grpc/client.js';
+import { processMetrics } from '../../src/orchestrator/metrics/process-metrics.js';
 import { sampleHello, samplePlan } from '../core/machine/samples.js';
 import { complaintsAbout, scrape, seriesSum, seriesValue } from '../support/exposition.js';
 import { runOrchestrator, watchUntil } from '../support/running-orchestrator.js';
@@ -123,6 +124,14 @@ describe('GET /metrics', () => {
       expect(families.find((family) => family.name === name)?.series.length, name).toBe(1);
     }
     await watch.return(undefined);
+  });
+
+  it('has figures that are figures, also right after another scrape', async () => {
+    await processMetrics().metrics();
+    const text = await processMetrics().metrics();
+    const lags = text.split('\n').filter((line) => line.startsWith('nodejs_eventloop_lag'));
+    expect(lags).not.toEqual([]);
+    for (const line of lags) expect(Number(line.split(' ')[1]), line).toBeLessThan(60);
   });
 
   it('has no series per run, and forgets nodes that are deleted', async () => {

@@ -11,6 +11,10 @@ const LEFT_OUT = [
   'nodejs_heap_space_size_total_bytes',
   'nodejs_heap_space_size_used_bytes',
   'nodejs_heap_space_size_available_bytes',
+  // Of no sample at all, which is what there is right after another scrape, they are no numbers or centuries.
+  'nodejs_eventloop_lag_min_seconds',
+  'nodejs_eventloop_lag_mean_seconds',
+  'nodejs_eventloop_lag_stddev_seconds',
 ];
 
 let registry: Registry | undefined;
