@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
@@ -12,6 +12,9 @@ import { WorkerProcess, workerMain } from '../../worker-process.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'stageplane-full-disk-'));
 const [modelPath] = await writeTinyModel(join(folder, 'tiny.gguf'), { layers: 4, hidden: 32 });
+// So new that nothing is kept of its header: what a disk has room for must not depend on how fast this machine is.
+const ahead = Date.now() / 1000 + 3600;
+utimesSync(modelPath!, ahead, ahead);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const started: WorkerProcess[] = [];
@@ -34,8 +37,7 @@ async function expectNoRoom(worker: WorkerProcess, slices: string, sentence: Reg
   const { reason, message } = await worker.heard('fault');
   expect(reason).toBe(StageFaultReason.STAGE_FAULT_REASON_LOAD_FAILED);
   expect(message).toMatch(sentence);
-  const found = existsSync(slices) ? readdirSync(slices, { recursive: true, encoding: 'utf8' }) : [];
-  const left = found.filter((name) => !name.endsWith('.header'));
+  const left = existsSync(slices) ? readdirSync(slices, { recursive: true }) : [];
   expect(left).toEqual(left.length === 0 ? [] : ['in-use']);
 }
 
@@ -52,8 +54,8 @@ describe.skipIf(findLlamaPackage().kind === 'refused')('a stage whose slice', ()
 
   test.skipIf(!canMount()).each([
     ['bytes', 'size=128k', 'size=8m', whole],
-    // The root, the folder of slices, the one of slices in use and a header: there is room for bytes, but for no file.
-    ['files', 'size=8m,nr_inodes=4', 'nr_inodes=100', halfway],
+    // The root, the folder of slices and the one of slices in use: there is room for bytes, but for no file.
+    ['files', 'size=8m,nr_inodes=3', 'nr_inodes=100', halfway],
   ])('finds a full disk, by its %s, faults likewise', async (_what, full, roomy, sentence) => {
     const mounted = mountedFolder(full);
     try {
