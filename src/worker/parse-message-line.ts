@@ -31,7 +31,7 @@ export function parseMessageLine<T extends object>(codec: JsonCodec<T>, line: st
     const problem = firstProblem(message, json, '');
     return problem === undefined ? { kind: 'message', message } : { kind: 'malformed', problem };
   } catch (error) {
-    return { kind: 'malformed', problem: `has a value of the wrong type (${(error as Error).message})` };
+    return { kind: 'malformed', problem: `has a value of the wrong type: ${quoted((error as Error).message)}` };
   }
 }
 

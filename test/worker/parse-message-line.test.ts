@@ -35,6 +35,15 @@ test.each([
   });
 });
 
+test('a number that is longer than any, and no number, is not repeated whole', () => {
+  const text = `{"checkHealth":{"sequence":"${'9'.repeat(5000)}x"}}`;
+  const parsed = parseMessageLine(WorkerCommand, text);
+  expect(parsed).toMatchObject({
+    problem: expect.stringMatching(/^has a value of the wrong type: "Cannot convert 99/),
+  });
+  expect(JSON.stringify(parsed).length).toBeLessThan(500);
+});
+
 test.each([
   [-200, undefined],
   ['-200', undefined],
