@@ -41,8 +41,9 @@ function workersOf(child: Child): number[] {
   return processesOf(child).filter((pid) => /worker.main\.js/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
 }
 
-async function allGone(pids: readonly number[]): Promise<void> {
+async function expectAllGone(folder: string, pids: readonly number[]): Promise<void> {
   while (pids.some(isAlive)) await pause();
+  expect(leftovers(folder, pids)).toEqual([]);
 }
 
 const endpointOf = ({ stdout }: Child) => /OpenAI endpoint +(\S+)/.exec(stdout)?.[1] ?? '';
@@ -95,8 +96,7 @@ describe('up', () => {
     const pids = processesOf(serving);
     serving.process.kill('SIGKILL');
     await serving.end();
-    await allGone(pids);
-    expect(leftovers(folder, pids)).toEqual([]);
+    await expectAllGone(folder, pids);
   });
 
   it.each([
@@ -109,8 +109,7 @@ describe('up', () => {
     const pids = processesOf(serving);
     serving.interrupt();
     expect((await serving.end()).code).toBe(130);
-    await allGone(pids);
-    expect(leftovers(folder, pids)).toEqual([]);
+    await expectAllGone(folder, pids);
   });
 
   it('stops a run that still loads when it is interrupted', async () => {
@@ -132,8 +131,7 @@ describe('up', () => {
     const pids = both.flatMap(processesOf);
     for (const one of both) one.interrupt();
     await Promise.all(both.map((one) => one.end()));
-    await allGone(pids);
-    expect(leftovers(folder, pids)).toEqual([]);
+    await expectAllGone(folder, pids);
   });
 
   it('serves from nothing when it is started while another one ends, or was just killed', async () => {
@@ -154,8 +152,7 @@ describe('up', () => {
     pids.push(...processesOf(serving));
     serving.interrupt();
     expect((await serving.end()).code).toBe(0);
-    await allGone(pids);
-    expect(leftovers(folder, pids)).toEqual([]);
+    await expectAllGone(folder, pids);
   });
 
   it('ends the run of one that was killed, when it is to serve something else', async () => {
@@ -179,8 +176,7 @@ describe('up', () => {
     });
     serving.interrupt();
     expect((await serving.end()).code).toBe(0);
-    await allGone(pids);
-    expect(leftovers(folder, pids)).toEqual([]);
+    await expectAllGone(folder, pids);
   });
 
   it('uses the orchestrator and the nodes that are there, and leaves them there', async () => {

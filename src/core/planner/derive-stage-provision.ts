@@ -35,7 +35,7 @@ export function deriveStageProvision(plan: RunPlan, stageIndex: number): Project
  * `deriveStageProvision` of one plan, for as long as that stays as it is: looks through it once. Provisions share the parts that
  * they are told alike, an edge's object spec among them: they are messages to send, not to change.
  */
-export function stageProjector(plan: RunPlan): (stageIndex: number) => ProjectionOutcome {
+export function stageProjector(plan: RunPlan): (stageIndex: unknown) => ProjectionOutcome {
   const records = indexedRecords(plan);
   const readers = provisionReaders();
   return (stageIndex) => guarded(() => project(plan, stageIndex, records, readers));
@@ -48,11 +48,10 @@ export function stageProjector(plan: RunPlan): (stageIndex: number) => Projectio
  */
 export function projectStages(plan: RunPlan): ProjectionsOutcome {
   return guarded<ProjectionsOutcome>(() => {
-    const records = indexedRecords(plan);
-    const readers = provisionReaders();
+    const projectStage = stageProjector(plan);
     const provisions: ProvisionStage[] = [];
     for (const stage of stagesOf(plan)) {
-      const outcome = project(plan, stage?.stageIndex, records, readers);
+      const outcome = projectStage(stage?.stageIndex);
       if (outcome.kind === 'rejected') return outcome;
       provisions.push(outcome.provision);
     }
