@@ -84,7 +84,8 @@ test.each(ways)('a connection on which calls are taken back again and again is e
   socket.write(Buffer.concat([preface, settingsFrame()]));
   for (let index = 0; index < twice && socket.writable; index += 1) {
     socket.write(Buffer.concat([call(index, watch), cancel(index)]));
-    if (index % 16 === 0) await siege.ask();
+    // From the end on nothing may be under way: a write that fails drops what its socket has not read yet.
+    if (index % 16 === 0 || index >= limits.resetsAtOnce - 16) await siege.ask();
   }
   await allEnded([socket]);
   // Not for want of an answer to a ping, which would end it as well: its last frame is GOAWAY, and says to calm down.
