@@ -125,10 +125,14 @@ export class Chain {
   /** Decodes `tokens` tokens after some that warm up; gives what one took, and what it took of the processors in all processes. */
   async burst(tokens) {
     const processor = [];
-    const request = { prompt: 'Once upon a time', maxTokens: 1 + WARMING_TOKENS + tokens };
-    const { at } = await this.answer(request, () => processor.push(processorMillis(this.#processes)));
-    const each = (times) => (times.at(-1) - times[WARMING_TOKENS]) / tokens;
-    return { millis: each(at), processorMillis: each(processor) };
+    const first = 1 + WARMING_TOKENS;
+    // Not at every token: to look at the processes takes the processors that decode.
+    const onToken = (count) => {
+      if (count === first || count === first + tokens) processor.push(processorMillis(this.#processes));
+    };
+    const { at } = await this.answer({ prompt: 'Once upon a time', maxTokens: first + tokens }, onToken);
+    const each = (begin, end) => (end - begin) / tokens;
+    return { millis: each(at[first - 1], at.at(-1)), processorMillis: each(processor[0], processor.at(-1)) };
   }
 
   endConversation(conversation) {

@@ -42,6 +42,13 @@ export class Answer {
     return this.#generated - this.#acknowledged >= limits.unreadTokens;
   }
 
+  /** Whether yet another token is wanted after the next one, and may be made, whatever the next one says. */
+  get goesOnAnyway(): boolean {
+    const generated = this.#generated + 1;
+    const isLast = generated >= this.prompt.maxTokens;
+    return !isLast && this.prompt.stop.length === 0 && generated - this.#acknowledged < limits.unreadTokens;
+  }
+
   /** Notes how many tokens the reader has in all; says whether that is more than before. */
   acknowledge(tokens: number): boolean {
     const known = Math.min(tokens, this.#generated);

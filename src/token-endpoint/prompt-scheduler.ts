@@ -174,13 +174,15 @@ export class PromptScheduler {
       this.#finish(running, TextDoneReason.TEXT_DONE_REASON_END_OF_GENERATION);
       return TAKEN;
     }
+    const isFull = session.length >= this.bounds.contextLength;
+    // The stages first: they wait for it, and its text is of no interest to them.
+    const goesOn = !isFull && answer.goesOnAnyway;
+    if (goesOn) session.follow(token);
     const delta = answer.add(token, this.tokenizer, this.port.now());
     if (delta === undefined)
       return { kind: 'unexpected', problem: `is token ${token}, which the tokenizer does not have` };
-    const isFull = session.length >= this.bounds.contextLength;
     const end = answer.completion ?? (isFull ? TextDoneReason.TEXT_DONE_REASON_CONTEXT_FULL : undefined);
-    // The stages first: they wait for it.
-    if (end === undefined) {
+    if (end === undefined && !goesOn) {
       if (answer.isAhead) this.#hold(running, token);
       else session.follow(token);
     }

@@ -7,6 +7,7 @@ import {
   type TokenEndpointEvent,
 } from '../../gen/stageplane/v1/token_endpoint.js';
 import { limits } from '../core/limits.js';
+import { optimiseEarly } from '../process/optimise-early.js';
 import { edgeName } from '../worker/edge/edge-preamble.js';
 import type { ObjectRecord } from '../worker/edge/object-record.js';
 import type { Line } from '../worker/line-splitter.js';
@@ -184,6 +185,7 @@ export class TokenEndpoint {
   #connected(scheduler: PromptScheduler, { kind }: Tokenizer): void {
     if (this.#state.kind !== 'opening') return;
     this.#state = { kind: 'ready', scheduler };
+    optimiseEarly();
     this.port.log.info({}, 'token endpoint ready');
     this.port.say({ $case: 'ready', value: { tokenizer: kind } });
   }

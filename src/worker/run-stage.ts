@@ -1,5 +1,6 @@
 import type { StageUsage } from '../../gen/stageplane/v1/run.js';
 import type { PrepareStage } from '../../gen/stageplane/v1/worker.js';
+import { optimiseEarly } from '../process/optimise-early.js';
 import type { CheckedPrepare } from './check-prepare.js';
 import type { EngineList } from './engine/engines.js';
 import { SLICE_FOLDER } from './engine/llama/slice-settings.js';
@@ -61,6 +62,7 @@ export async function runStage(prepare: PrepareStage, engines: EngineList, threa
   if (loop !== undefined) {
     thread.say({ kind: 'waiting-edges', footprint });
     await connected;
+    optimiseEarly();
     loop.start(engine);
   }
   thread.say({ kind: 'ready', footprint });

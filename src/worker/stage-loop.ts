@@ -158,7 +158,9 @@ export class StageLoop {
     const current = { object, cancelled: false };
     this.#underWay.set(object.session, current);
     this.port.busy(true);
-    const result = await engine.runNext(next);
+    const running = engine.runNext(next);
+    // A token does not wait for the next turn of the promises.
+    const result = running instanceof Promise ? await running : running;
     this.port.busy(false);
     const isDone = result.kind === 'done';
     if (isDone) session.position += rows;

@@ -6,6 +6,7 @@ import {
   TextRefusalReason,
 } from '../../gen/stageplane/v1/token_endpoint.js';
 import { limits } from '../../src/core/limits.js';
+import { byteTokenizer } from '../../src/token-endpoint/byte-tokenizer.js';
 import { ChatTemplate } from '../../src/token-endpoint/chat-template.js';
 import { objectFlags } from '../../src/worker/edge/object-record.js';
 import { EchoStages } from './echo-stages.js';
@@ -46,6 +47,27 @@ test('a prompt that fills its last piece has no empty one after it', () => {
     [0, 4],
     [RELEASE, 0],
   ]);
+});
+
+/** How many objects had been sent each time that somebody asked what a token says. */
+function sentBeforeText(more: Partial<GenerateText>): number[] {
+  const sent: number[] = [];
+  const piece = (token: number) => {
+    sent.push(stages.sent.length);
+    return byteTokenizer.piece(token);
+  };
+  const stages = new EchoStages({}, undefined, { piece });
+  stages.generate('r', 'ab', { maxTokens: 3, ...more });
+  stages.settle();
+  return sent;
+}
+
+test('a token is on its way back to the stages before anyone looks at what it says', () => {
+  expect(sentBeforeText({})).toEqual([2, 3, 3]);
+});
+
+test('a token waits for its text where that may end the answer', () => {
+  expect(sentBeforeText({ stop: ['xyz'] })).toEqual([1, 2, 3]);
 });
 
 test('a token that ends a generation is neither text nor counted', () => {

@@ -9,6 +9,11 @@ export class HiddenTap {
   /** For `ContextParams.cb_eval`. */
   readonly callback: bigint;
   readonly #pieces: Float32Array[] = [];
+  /** Tensors of this run that the library has asked about. */
+  #asked = 0;
+  #isSingle = false;
+  /** Which one is the layer's when a single row runs; undefined until one has run. */
+  #place: number | undefined;
 
   constructor(
     readonly library: LlamaLibrary,
@@ -18,18 +23,25 @@ export class HiddenTap {
     const wanted = `l_out-${layer}`;
     const type = koffi.proto('bool', ['void*', 'bool', 'void*']);
     this.callback = koffi.register((tensor: Pointer, asks: boolean) => {
-      if (asks) return api.tensorName(tensor) === wanted;
+      if (asks) return this.#isDue() && this.#found(api.tensorName(tensor) === wanted);
       this.#take(tensor);
       return false;
     }, koffi.pointer(type));
+  }
+
+  /** A run of so many rows begins. */
+  expect(rows: number): void {
+    this.#asked = 0;
+    this.#isSingle = rows === 1;
   }
 
   /** The rows since the last call: new memory, `count` elements or an exception. */
   rows(count: number): Float32Array {
     const pieces = this.#pieces.splice(0);
     const rows = pieces.length === 1 ? pieces[0]! : joined(pieces);
-    if (rows.length !== count) throw new Error(`the layer gave ${rows.length} numbers, not ${count}`);
-    return rows;
+    if (rows.length === count) return rows;
+    this.#place = undefined;
+    throw new Error(`the layer gave ${rows.length} numbers, not ${count}`);
   }
 
   /** Forgets the rows of a run that failed. */
@@ -39,6 +51,20 @@ export class HiddenTap {
 
   free(): void {
     this.library.koffi.unregister(this.callback);
+  }
+
+  /**
+   * Whether the name of the next tensor is worth a look. Hundreds come before the layer's, in the same order for every
+   * single row, and a token waits for each look.
+   */
+  #isDue(): boolean {
+    this.#asked += 1;
+    return !this.#isSingle || this.#place === undefined || this.#asked === this.#place;
+  }
+
+  #found(isWanted: boolean): boolean {
+    if (this.#isSingle) this.#place = isWanted ? this.#asked : undefined;
+    return isWanted;
   }
 
   #take(tensor: Pointer): void {

@@ -39,6 +39,8 @@ export class StageContext {
   readonly #tap: HiddenTap | undefined;
   readonly #pool: ThreadPool;
   readonly #batch: StageBatch;
+  /** Where the library keeps them, most often at the same place as before. */
+  #logits: { readonly pointer: Pointer; readonly values: Float32Array } | undefined;
 
   /** Throws when there is no memory for the context; the model is freed then. */
   constructor(
@@ -73,17 +75,28 @@ export class StageContext {
    * from `position` on is for the caller to drop.
    */
   run(sequence: number, position: number, rows: Float32Array): Float32Array {
-    const { api, koffi } = this.#library;
+    const { api } = this.#library;
     const batch = this.#batch.fill(sequence, position, rows, this.#tap === undefined ? 'last' : 'all');
+    this.#tap?.expect(batch.n_tokens);
     const code = api.decode(this.#context, batch);
     if (code !== 0) {
       this.#tap?.discard();
       throw new Error(code === 1 ? 'its KV cache has no room for the rows' : `llama_decode gave ${code}`);
     }
     if (this.#tap !== undefined) return this.#tap.rows(rows.length);
-    const logits = api.logits(this.#context, -1);
-    if (logits === null) throw new Error('llama.cpp gave no logits');
-    return new Float32Array(koffi.view(logits, this.vocabularySize * 4));
+    return this.#logitsOfLast();
+  }
+
+  /** A view for each token would be garbage that V8 takes for as much memory as the logits are, and collects all the time. */
+  #logitsOfLast(): Float32Array {
+    const { api, koffi } = this.#library;
+    const pointer = api.logits(this.#context, -1);
+    if (pointer === null) throw new Error('llama.cpp gave no logits');
+    const known = this.#logits;
+    if (known !== undefined && known.pointer === pointer) return known.values;
+    const values = new Float32Array(koffi.view(pointer, this.vocabularySize * 4));
+    this.#logits = { pointer, values };
+    return values;
   }
 
   /** Drops a sequence's positions from `position` on. False when the architecture cannot, and nothing was dropped. */

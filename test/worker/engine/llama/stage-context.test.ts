@@ -18,23 +18,27 @@ const rowsOf = (count: number, seed: number) =>
 
 describe.skipIf(findLlamaPackage().kind === 'refused')('a stage context', () => {
   let slice: string;
+  let lastSlice: string;
   beforeAll(async () => {
     const [path] = await writeTinyModel(join(folder, 'model.gguf'), { layers: 4, hidden: WIDTH });
     slice = join(folder, 'slice.gguf');
-    const range = { start: 1, end: 3 };
-    await writeSlice(slice, { model: await testModel(path), range, recipe: sliceRecipes.get('llama')! });
+    lastSlice = join(folder, 'last.gguf');
+    const model = await testModel(path);
+    const recipe = sliceRecipes.get('llama')!;
+    await writeSlice(slice, { model, range: { start: 1, end: 3 }, recipe });
+    await writeSlice(lastSlice, { model, range: { start: 3, end: 4 }, recipe });
   });
 
   const open: StageContext[] = [];
   afterEach(() => {
     for (const context of open.splice(0)) context.free();
   });
-  async function context(sequences: number, contextLength = 64): Promise<StageContext> {
+  async function context(sequences: number, contextLength = 64, output: 'rows' | 'logits' = 'rows') {
     const library = await testLibrary();
-    const loaded = loadModel(library, slice);
+    const loaded = loadModel(library, output === 'rows' ? slice : lastSlice);
     if (loaded.kind !== 'loaded') throw new Error(JSON.stringify(loaded));
     const opened = new StageContext(library, loaded.model, {
-      output: 'rows',
+      output,
       contextLength,
       sequences,
       microBatch: 8,
@@ -74,5 +78,22 @@ describe.skipIf(findLlamaPackage().kind === 'refused')('a stage context', () => 
     expect(() => twice.run(0, 256, rowsOf(1, 0))).toThrow('no room');
     expect(twice.truncate(0, 248)).toBe(true);
     expect(twice.run(0, 248, rowsOf(8, 1))).toHaveLength(8 * WIDTH);
+  });
+  test('has the logits of every token at one place, of which it makes one view', async () => {
+    const last = await context(1, 64, 'logits');
+    const first = last.run(0, 0, rowsOf(3, 1));
+    const copy = first.slice();
+    expect(last.run(0, 3, rowsOf(1, 2))).toBe(first);
+    expect(first).not.toEqual(copy);
+  });
+
+  test('gives the rows of the layer wherever it stands among the tensors of a run', async () => {
+    const mixed = await context(1);
+    const single = [mixed.run(0, 0, rowsOf(1, 1)), mixed.run(0, 1, rowsOf(1, 2))];
+    mixed.truncate(0, 0);
+    const together = mixed.run(0, 0, Float32Array.of(...rowsOf(1, 1), ...rowsOf(1, 2)));
+    expect(single.flatMap((row) => [...row])).toHaveLength(together.length);
+    mixed.truncate(0, 0);
+    expect([mixed.run(0, 0, rowsOf(1, 1)), mixed.run(0, 1, rowsOf(1, 2))]).toEqual(single);
   });
 });
