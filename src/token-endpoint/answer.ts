@@ -34,19 +34,18 @@ export class Answer {
   /** Why no further token is wanted; undefined when one is. */
   get completion(): TextDoneReason | undefined {
     if (this.#stops.isFound) return TextDoneReason.TEXT_DONE_REASON_STOP_SEQUENCE;
-    return this.#generated >= this.prompt.maxTokens ? TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS : undefined;
+    return this.#isEnough(this.#generated) ? TextDoneReason.TEXT_DONE_REASON_MAX_TOKENS : undefined;
   }
 
   /** Whether its reader is so far behind that it has to wait. */
   get isAhead(): boolean {
-    return this.#generated - this.#acknowledged >= limits.unreadTokens;
+    return this.#isTooFar(this.#generated);
   }
 
   /** Whether yet another token is wanted after the next one, and may be made, whatever the next one says. */
   get goesOnAnyway(): boolean {
-    const generated = this.#generated + 1;
-    const isLast = generated >= this.prompt.maxTokens;
-    return !isLast && this.prompt.stop.length === 0 && generated - this.#acknowledged < limits.unreadTokens;
+    const next = this.#generated + 1;
+    return this.prompt.stop.length === 0 && !this.#isEnough(next) && !this.#isTooFar(next);
   }
 
   /** Notes how many tokens the reader has in all; says whether that is more than before. */
@@ -86,6 +85,14 @@ export class Answer {
       firstTokenMicros: BigInt(Math.round(firstMillis * 1000)),
       tokensPerSecondMillis: BigInt(Math.round(this.#tokensPerSecond() * 1000)),
     };
+  }
+
+  #isEnough(generated: number): boolean {
+    return generated >= this.prompt.maxTokens;
+  }
+
+  #isTooFar(generated: number): boolean {
+    return generated - this.#acknowledged >= limits.unreadTokens;
   }
 
   #tokensPerSecond(): number {

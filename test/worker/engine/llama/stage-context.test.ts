@@ -79,6 +79,7 @@ describe.skipIf(findLlamaPackage().kind === 'refused')('a stage context', () => 
     expect(twice.truncate(0, 248)).toBe(true);
     expect(twice.run(0, 248, rowsOf(8, 1))).toHaveLength(8 * WIDTH);
   });
+
   test('has the logits of every token at one place, of which it makes one view', async () => {
     const last = await context(1, 64, 'logits');
     const first = last.run(0, 0, rowsOf(3, 1));
